@@ -1,0 +1,590 @@
+"""One hand as a state machine: a state and an event give a new state.
+
+Nothing else decides what is legal. The state knows what everybody may know; what only the service
+knows (the server seed, which cards lie face down) is in `dealing`.
+
+Spec: hand.md. One method for each event type, named after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from fairdeal.cards import Card
+from fairdeal.codecs import Lock, Place
+from fairdeal.ed25519 import verify_signature
+from fairdeal.errors import StateError, VerificationError
+from fairdeal.events import (
+    CardsDiscarded,
+    CardsDrawn,
+    CardsGiven,
+    CardsLooked,
+    CardsReturned,
+    CardsShown,
+    Discards,
+    HandAborted,
+    HandClosed,
+    HandDealt,
+    HandDisclosed,
+    HandEvent,
+    HandOpened,
+    SeedsOpened,
+    SeedsSealed,
+    Signatures,
+    StockReshuffled,
+    TableOpened,
+    TrumpsDeclared,
+)
+from fairdeal.games import game_named
+from fairdeal.games.base import Game, Layout, Throw
+from fairdeal.hashing import Digest, framed_hash, stream, u8, u32be
+from fairdeal.seeds import (
+    LAST_EPOCH,
+    Commitment,
+    DealKey,
+    Seal,
+    SeatSeed,
+    ServerSeed,
+    deal_key,
+    declare_message,
+    lock_message,
+    open_message,
+    seal,
+    seal_message,
+    verify_commitment,
+    verify_link,
+)
+
+
+class Phase(StrEnum):
+    """Where a hand stands."""
+
+    SEALING = "sealing"
+    OPENING = "opening"
+    DEALING = "dealing"
+    PLAYING = "playing"
+    SERVING = "serving"
+    REOPENING = "reopening"
+    RESTOCKING = "restocking"
+    CLOSED = "closed"
+    ABORTED = "aborted"
+
+
+_FINAL: Final = (Phase.CLOSED, Phase.ABORTED)
+_OPENING: Final = (Phase.OPENING, Phase.REOPENING)
+
+
+class Claim(NamedTuple):
+    """A card shown, or a discard made: to be held against the discards once they are disclosed."""
+
+    seat: int
+    k: int | None
+    """Which discard it was; None for a card that was shown."""
+    places: tuple[Place, ...]
+    """The card shown; for a discard the places it can have come from."""
+    down: tuple[int, ...]
+    """The seat's discards that lay face down then: the cards are in none of them."""
+    from_down: bool = False
+    """A card shown out of the seat's discards, at the count of a Kozel hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A hand, as far as its public events tell."""
+
+    table: TableOpened
+    terms: Digest
+    number: int
+    commitment: Commitment
+    next_commitment: Commitment
+    first: int | None
+    """As given when the hand was opened; None if it is drawn."""
+    opened_at: int
+    last_at: int
+    phase: Phase = Phase.SEALING
+    trumps: Mapping[int, str] = field(default_factory=dict)
+    seals: Mapping[int, Seal] = field(default_factory=dict)
+    sealed_head: Digest | None = None
+    epoch: int = 0
+    """The newest epoch whose seeds are due or open."""
+    head: Digest | None = None
+    """The head that due seeds open under."""
+    head_at: int = 0
+    seeds: tuple[Mapping[int, SeatSeed], ...] = ({},)
+    """By epoch, by seat."""
+    dealt: HandDealt | None = None
+    roots: tuple[tuple[Digest, int], ...] = ()
+    """By epoch: root and number of cards."""
+    pools: tuple[tuple[Throw, ...], ...] = ()
+    """By reshuffle: the discards that it took."""
+    layout: Layout | None = None
+    locks: Mapping[tuple[int, int], Lock] = field(default_factory=dict)
+    """By (seat, k)."""
+    claims: tuple[Claim, ...] = ()
+    shown: tuple[tuple[Place, Card, bytes], ...] = ()
+    """Every card made public, in event order."""
+    reason: str | None = None
+    missing: tuple[int, ...] = ()
+    disclosed: HandDisclosed | None = None
+
+    @classmethod
+    def open(cls, table: TableOpened, terms: Digest, event: HandOpened) -> Hand:
+        """A hand begins; that it may is the table's business. Spec: HAND-1."""
+        at = event.header.at
+        return cls(
+            table,
+            terms,
+            event.hand,
+            event.commitment,
+            event.next_commitment,
+            event.first,
+            opened_at=at,
+            last_at=at,
+        )
+
+    @property
+    def game(self) -> Game:
+        """The game of this hand's table."""
+        return game_named(self.table.game)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the hand has ended."""
+        return self.phase in _FINAL
+
+    @property
+    def missing_seals(self) -> tuple[int, ...]:
+        """Contributing seats that have not sealed."""
+        return tuple([seat for seat in self.table.contribute if seat not in self.seals])
+
+    @property
+    def missing_seeds(self) -> tuple[int, ...]:
+        """Contributing seats whose due seed is not open."""
+        if self.phase not in _OPENING:
+            return ()
+        return tuple([seat for seat in self.table.contribute if seat not in self.seeds[self.epoch]])
+
+    @property
+    def declarations_due(self) -> tuple[int, ...]:
+        """Seats that have not named their trumps, in the order in which they must. Spec: HAND-3."""
+        if not self.game.declares_trumps:
+            return ()
+        seats = self.table.seats
+        order = [((self.first or 0) + step) % seats for step in range(seats)]
+        return tuple([seat for seat in order if seat not in self.trumps])
+
+    @property
+    def deadline(self) -> tuple[str, int] | None:
+        """The reason and the time at which the hand may be aborted, if it stays as it is.
+
+        Spec: HAND-16.
+        """
+        timeouts = self.table.timeouts
+        if self.phase is Phase.SEALING:
+            return "seal_timeout", self.opened_at + 1000 * timeouts.seal
+        if self.phase in _OPENING:
+            return "open_timeout", self.head_at + 1000 * timeouts.open
+        if self.is_final or self.phase is Phase.DEALING:
+            return None
+        return "idle", self.last_at + 1000 * timeouts.hand
+
+    @property
+    def playing(self) -> Layout:
+        """The layout, or `wrong_phase` if no card may be moved by a player now."""
+        if self.phase is not Phase.PLAYING or self.layout is None:
+            raise self._wrong_phase()
+        return self.layout
+
+    def key(self, epoch: int, server_seed: ServerSeed) -> DealKey:
+        """K_e, once all seeds of the epoch are open. Spec: KEY-1."""
+        seeds = self.seeds[epoch]
+        ordered = [seeds[seat] for seat in self.table.contribute]
+        return deal_key(self.terms, self.number, epoch, ordered, server_seed)
+
+    def apply(self, event: HandEvent) -> Hand:
+        """The hand after this event.
+
+        Raises:
+            StateError: The event is not legal now.
+            VerificationError: A seed, signature or disclosure does not fit.
+        """
+        match event:
+            case TrumpsDeclared():
+                after = self._trumps_declared(event)
+            case SeedsSealed():
+                after = self._seeds_sealed(event)
+            case SeedsOpened():
+                after = self._seeds_opened(event)
+            case HandDealt():
+                after = self._hand_dealt(event)
+            case CardsDrawn():
+                after = self._cards_drawn(event)
+            case CardsDiscarded():
+                after = self._cards_discarded(event)
+            case CardsShown():
+                after = self._cards_shown(event)
+            case CardsGiven():
+                after = self._cards_given(event)
+            case CardsReturned():
+                layout = self.game.give_back(self.table.ruleset, self.playing)
+                after = replace(self, layout=layout)
+            case CardsLooked():
+                self._check_seats((event.seat,))
+                layout = self.game.look(self.table.ruleset, self.playing, event.seat)
+                after = replace(self, layout=layout)
+            case StockReshuffled():
+                after = self._stock_reshuffled(event)
+            case HandClosed():
+                if not self.game.may_close(self.playing):
+                    raise StateError("wrong_phase", "a round of discards is under way")
+                after = replace(self, phase=Phase.CLOSED)
+            case HandAborted():
+                after = self._hand_aborted(event)
+            case HandDisclosed():
+                return self._hand_disclosed(event)
+            case _:
+                raise self._wrong_phase()
+        return replace(after, last_at=event.header.at)
+
+    def _wrong_phase(self) -> StateError:
+        return StateError("wrong_phase", f"not while the hand is {self.phase}")
+
+    def _expect(self, *phases: Phase) -> None:
+        if self.phase not in phases:
+            raise self._wrong_phase()
+
+    def _check_seats(self, seats: tuple[int, ...]) -> None:
+        if any(seat >= self.table.seats for seat in seats):
+            raise StateError("seat_unknown", "the table has no such seat")
+
+    def _check_signatures(self, sigs: Signatures, messages: Mapping[int, bytes]) -> None:
+        """Every keyed seat of an event has signed, and nobody else. Spec: SIG-2."""
+        keys = self.table.keys
+        for seat, message in messages.items():
+            if seat in keys:
+                if seat not in sigs:
+                    raise VerificationError("signature_missing", "this seat signs with its own key")
+                verify_signature(keys[seat], message, sigs[seat])
+        if not sigs.keys() <= (messages.keys() & keys.keys()):
+            raise VerificationError("signature_invalid", "a signature of a seat that has none here")
+
+    # Before the deal.
+
+    def _trumps_declared(self, event: TrumpsDeclared) -> Hand:
+        """Spec: HAND-3."""
+        self._expect(Phase.SEALING)
+        due = self.declarations_due
+        if self.seals or not due or set(event.trumps) != set(due[: len(event.trumps)]):
+            raise StateError("not_your_turn", "each seat declares once, in turn, before any seal")
+        trumps = {**self.trumps, **event.trumps}
+        self.game.check_trumps(self.table.ruleset, trumps)
+        messages = {
+            seat: declare_message(self.terms, self.number, seat, self.commitment, suit)
+            for seat, suit in event.trumps.items()
+        }
+        self._check_signatures(event.sigs, messages)
+        return replace(self, trumps=trumps)
+
+    def _seeds_sealed(self, event: SeedsSealed) -> Hand:
+        """Spec: HAND-4, SEAL-1."""
+        self._expect(Phase.SEALING)
+        if self.declarations_due:
+            raise StateError("wrong_phase", "trump suits are declared before the first seal")
+        for seat in event.seals:
+            if seat not in self.table.contribute:
+                raise StateError("seat_unknown", "this seat does not contribute")
+            if seat in self.seals:
+                raise StateError("seal_fixed", "this seat has sealed")
+        seals = {**self.seals, **event.seals}
+        if len(set(seals.values())) != len(seals):
+            raise StateError("seed_reused", "two seats have one seal")
+        messages = {
+            seat: seal_message(self.terms, self.number, seat, self.commitment, value)
+            for seat, value in event.seals.items()
+        }
+        self._check_signatures(event.sigs, messages)
+        sealed = replace(self, seals=seals)
+        if sealed.missing_seals:
+            return sealed
+        return replace(sealed._await_seeds(event, 0), sealed_head=event.digest)
+
+    def _await_seeds(self, event: HandEvent, epoch: int) -> Hand:
+        """Seeds of an epoch are due, under the head that this event is. Spec: HAND-5, HAND-12."""
+        return replace(
+            self,
+            phase=Phase.REOPENING if epoch else Phase.OPENING,
+            epoch=epoch,
+            head=event.digest,
+            head_at=event.header.at,
+            seeds=(*self.seeds[:epoch], {}),
+        )
+
+    def _seeds_opened(self, event: SeedsOpened) -> Hand:
+        """Spec: HAND-5, HAND-12, SEAL-1, SEED-3."""
+        if self.phase is Phase.SEALING:
+            raise StateError("too_early", "no seed is opened before every seat has sealed")
+        self._expect(Phase.OPENING, Phase.REOPENING)
+        if event.epoch != self.epoch:
+            raise StateError("too_early", "seeds of another epoch are due")
+        if event.head != self.head:
+            raise StateError("head_mismatch", "seeds are opened under the head that made them due")
+        opened = self.seeds[self.epoch]
+        for seat, seed in event.seeds.items():
+            if seat not in self.table.contribute:
+                raise StateError("seat_unknown", "this seat does not contribute")
+            if seat in opened:
+                raise StateError("seed_fixed", "this seat has opened its seed")
+            self._check_seed(seat, seed)
+        messages = {
+            seat: open_message(event.head, self.epoch, seat, seed)
+            for seat, seed in event.seeds.items()
+        }
+        self._check_signatures(event.sigs, messages)
+        seeds = (*self.seeds[: self.epoch], {**opened, **event.seeds})
+        after = replace(self, seeds=seeds)
+        if after.missing_seeds:
+            return after
+        return replace(after, phase=Phase.RESTOCKING if self.epoch else Phase.DEALING)
+
+    def _check_seed(self, seat: int, seed: SeatSeed) -> None:
+        if self.epoch:
+            verify_link(self.seeds[self.epoch - 1][seat], seed)
+        elif seal(self.terms, self.number, seat, self.commitment, seed) != self.seals[seat]:
+            raise VerificationError("seal_mismatch", "this is not the seed that the seat sealed")
+
+    def _hand_dealt(self, event: HandDealt) -> Hand:
+        """Spec: HAND-6, GAME-1, GAME-2."""
+        self._expect(Phase.DEALING)
+        table, rules = self.table, self.table.ruleset
+        self._check_seats((event.first,))
+        if self.first is not None and event.first != self.first:
+            raise StateError("wrong_event", "the first seat was given when the hand was opened")
+        indicator = self.game.indicator(rules)
+        if (indicator is None) != (event.indicator is None):
+            raise StateError("wrong_event", "an indicator is stated where the game has one")
+        position = None
+        if indicator is not None and indicator.public:
+            position = event.shown[0].place.position if event.shown else -1
+            if position not in range(indicator.start, indicator.start + indicator.choices):
+                raise StateError("wrong_event", "the indicator is not where it can be")
+            if event.shown[0].card != event.indicator:
+                raise StateError("wrong_event", "the indicator is the card shown")
+        turned = self.game.turned(rules, table.seats, event.first, position)
+        if tuple([(shown.seat, shown.place) for shown in event.shown]) != tuple(
+            [(seat, Place(0, place)) for seat, place in turned]
+        ):
+            raise StateError("wrong_event", "the cards shown are not the ones that are turned")
+        layout = self.game.deal(rules, table.seats, event.first, self.number, position)
+        expected = {
+            seat: tuple([place.position for place in places])
+            for seat, places in enumerate(layout.received)
+        }
+        if dict(event.positions) != expected:
+            raise StateError("wrong_event", "the cards do not go round as the rules say")
+        return replace(
+            self,
+            phase=Phase.PLAYING,
+            dealt=event,
+            roots=((event.deck_root, len(self.game.deck(rules))),),
+            layout=replace(layout, trumps=self.trumps),
+            shown=tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
+        )
+
+    # After the deal.
+
+    def _cards_drawn(self, event: CardsDrawn) -> Hand:
+        """Spec: GAME-4, KOZ-5, MUS-3."""
+        layout = self.layout
+        if layout is None or self.phase not in (Phase.PLAYING, Phase.SERVING):
+            raise self._wrong_phase()
+        if self.phase is Phase.PLAYING:
+            taker = event.draws[0][0]
+            self._check_seats((taker,))
+            layout = self.game.draw(self.table.ruleset, layout, taker)
+        due = tuple(zip(layout.owed, layout.stock, strict=False))
+        if event.draws != due:
+            raise StateError("wrong_event", "the next cards of the stock go to the seats in turn")
+        for seat, place in due:
+            layout = layout.with_received(seat, (*layout.received[seat], place))
+        served = len(due)
+        layout = replace(layout, owed=layout.owed[served:], stock=layout.stock[served:])
+        return self._continue(layout, event)
+
+    def _continue(self, layout: Layout, event: HandEvent) -> Hand:
+        """What the rules make due after this layout. Spec: HAND-9, HAND-12, HAND-14."""
+        if not layout.owed:
+            return replace(self, layout=self.game.served(layout), phase=Phase.PLAYING)
+        after = replace(self, layout=layout, phase=Phase.SERVING)
+        if layout.stock:
+            return after
+        if self.epoch == LAST_EPOCH:
+            # Only an abort is legal now: a reshuffle is due that no seed can feed.
+            return replace(after, phase=Phase.RESTOCKING, head=None)
+        return after._await_seeds(event, self.epoch + 1)
+
+    def _cards_discarded(self, event: CardsDiscarded) -> Hand:
+        """Spec: HAND-10, KOZ-4, MUS-1, AZI-2."""
+        layout = self.playing
+        seats = tuple(event.discards)
+        self._check_seats(seats)
+        counts = {seat: lock.size for seat, lock in event.discards.items()}
+        after = self.game.discard(self.table.ruleset, layout, counts)
+        messages = {
+            seat: lock_message(
+                self.terms, self.number, seat, layout.thrown[seat], lock.size, lock.lock
+            )
+            for seat, lock in event.discards.items()
+        }
+        self._check_signatures(event.sigs, messages)
+        locks = dict(self.locks)
+        claims = []
+        for seat, lock in event.discards.items():
+            k = layout.thrown[seat]
+            locks[seat, k] = lock
+            claims.append(Claim(seat, k, layout.received[seat], _down(layout, seat)))
+        changed = replace(self, locks=locks, claims=self.claims + tuple(claims))
+        if after.owed:
+            return changed._continue(after, event)
+        return replace(changed, layout=after)
+
+    def _cards_shown(self, event: CardsShown) -> Hand:
+        """Spec: HAND-11."""
+        layout = self.playing
+        claims = []
+        for shown in event.shown:
+            if shown.seat is None:
+                raise StateError("wrong_event", "cards of the stock are shown by the deal only")
+            self._check_seats((shown.seat,))
+            at_count = not layout.count(shown.seat)
+            claims.append(
+                Claim(
+                    shown.seat,
+                    None,
+                    (shown.place,),
+                    _down(layout, shown.seat),
+                    from_down=at_count,
+                )
+            )
+            layout = self.game.show(self.table.ruleset, layout, shown.seat, shown.place)
+        public = tuple([(shown.place, shown.card, shown.salt) for shown in event.shown])
+        return replace(
+            self, layout=layout, claims=self.claims + tuple(claims), shown=self.shown + public
+        )
+
+    def _cards_given(self, event: CardsGiven) -> Hand:
+        """Spec: SVO-3."""
+        layout = self.playing
+        if not layout.fresh or tuple(sorted({g.source for g in event.given})) != tuple(
+            [given.source for given in event.given]
+        ):
+            raise StateError("not_due", "cards are given once, right after the deal")
+        for given in event.given:
+            self._check_seats((given.source, given.target))
+            target = self.game.gift(self.table.ruleset, layout, given.source, given.card)
+            if target != given.target or given.place not in layout.received[given.source]:
+                raise StateError("wrong_event", "this card is not to be given")
+            layout = layout.take(given.source, given.place)
+            layout = layout.with_received(
+                given.target, (*layout.received[given.target], given.place)
+            )
+        places = frozenset([given.place for given in event.given])
+        public = tuple([(given.place, given.card, given.salt) for given in event.given])
+        layout = replace(layout, shown=layout.shown | places)
+        return replace(self, layout=layout, shown=self.shown + public)
+
+    def _stock_reshuffled(self, event: StockReshuffled) -> Hand:
+        """Spec: HAND-13, MUS-4."""
+        layout = self.layout
+        if self.phase is not Phase.RESTOCKING or layout is None or self.head is None:
+            raise self._wrong_phase()
+        pool = self.game.pool(self.table.ruleset, layout)
+        if event.epoch != self.epoch or event.count != sum([throw.size for throw in pool]):
+            raise StateError("wrong_event", "the new stock is the pool that the rules name")
+        stock = tuple([Place(event.epoch, position) for position in range(event.count)])
+        heap = tuple([throw for throw in layout.heap if throw not in pool])
+        return replace(
+            self,
+            phase=Phase.SERVING,
+            roots=(*self.roots, (event.deck_root, event.count)),
+            pools=(*self.pools, pool),
+            layout=replace(layout, stock=stock, heap=heap),
+        )
+
+    # The end.
+
+    def _hand_aborted(self, event: HandAborted) -> Hand:
+        """Spec: HAND-16, HAND-14."""
+        if self.is_final:
+            raise StateError("already_final", "the hand has ended")
+        due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
+        allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
+        if event.reason in ("seal_timeout", "open_timeout", "idle"):
+            if self.deadline is None or self.deadline[0] != event.reason:
+                raise StateError("wrong_phase", "this is not what the hand is waiting for")
+            if event.header.at < self.deadline[1]:
+                raise StateError("deadline_not_reached", "the deadline has not passed")
+        elif event.reason == "operator":
+            allowed = event.missing if set(event.missing) <= set(due) else ()
+        elif event.reason == "epochs" and (
+            self.phase is not Phase.RESTOCKING or self.head is not None
+        ):
+            raise StateError("wrong_phase", "the seats' chains have not ended")
+        if event.missing != allowed:
+            raise StateError("wrong_event", "`missing` names the seats whose turn it was")
+        return replace(self, phase=Phase.ABORTED, reason=event.reason, missing=event.missing)
+
+    def _hand_disclosed(self, event: HandDisclosed) -> Hand:
+        """Spec: HAND-17."""
+        self._expect(*_FINAL)
+        if self.disclosed is not None:
+            raise StateError("already_disclosed", "the hand is disclosed")
+        if self.reason == "lost":
+            raise StateError("wrong_phase", "the server seed of this hand is lost")
+        verify_commitment(self.commitment, event.server_seed)
+        self._check_discards(event.discards, event.server_seed)
+        return replace(self, disclosed=event)
+
+    def _check_discards(self, discards: Discards, server_seed: ServerSeed) -> None:
+        """Locks open to these cards, which were in the holding. Spec: HAND-10, HAND-11."""
+        listed = {(seat, k): cards for seat, ks in discards.items() for k, cards in enumerate(ks)}
+        if listed.keys() != self.locks.keys():
+            raise VerificationError("lock_mismatch", "each discard of the hand is listed once")
+        if listed:
+            key = self.key(0, server_seed)
+            for (seat, k), cards in listed.items():
+                lock = self.locks[seat, k]
+                salt = discard_salt(key, seat, k)
+                if (
+                    len(cards) != lock.size
+                    or list(cards) != sorted(cards)
+                    or lock.lock != discard_lock(self.number, seat, k, salt, cards)
+                ):
+                    raise VerificationError("lock_mismatch", "a lock opens to other cards")
+        for claim in self.claims:
+            down = {place for k in claim.down for place in listed[claim.seat, k]}
+            if claim.k is None:
+                fits = (claim.places[0] in down) == claim.from_down
+            else:
+                cards = listed[claim.seat, claim.k]
+                fits = len(set(cards)) == len(cards) and set(cards) <= set(claim.places) - down
+            if not fits:
+                raise VerificationError("not_in_holding", "a card was not in the holding then")
+
+
+def _down(layout: Layout, seat: int) -> tuple[int, ...]:
+    """Which of a seat's discards lie face down."""
+    return tuple([throw.k for throw in layout.down if throw.seat == seat])
+
+
+def discard_salt(key: DealKey, seat: int, k: int) -> bytes:
+    """The salt of a seat's k-th discard, from K_0. Spec: HAND-10."""
+    return stream(key, f"discard {seat} {k}", 32)
+
+
+def discard_lock(hand: int, seat: int, k: int, salt: bytes, cards: tuple[Place, ...]) -> bytes:
+    """The lock on a discard. Spec: HAND-10, TAG-1."""
+    joined = b"".join([u32be(place.epoch) + u32be(place.position) for place in sorted(cards)])
+    return framed_hash("discard", u32be(hand), u8(seat), u32be(k), salt, joined)

@@ -1,0 +1,1 @@
+"""The public log in C2SP formats: signed notes, checkpoints, tiles, receipts. Spec: log.md."""

@@ -1,0 +1,117 @@
+"""C2SP signed notes and vkeys. Spec: LOG-3, LOG-4."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+from fairdeal.ed25519 import public_key, sign, verify_signature
+from fairdeal.errors import FormatError, VerificationError
+
+_NAME: Final = re.compile(r"[!-*,-~]+")
+_SIGNATURE_LINE: Final = re.compile(r"— ([!-*,-~]+) ([A-Za-z0-9+/=]+)\n")
+_ED25519: Final = b"\x01"
+
+
+def unbase64(text: str) -> bytes:
+    """Standard, padded, canonical base64, or `not_base64`. Spec: LOG-4."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        data = None
+    # b64decode ignores spare bits, so that several texts would mean the same bytes.
+    if data is None or base64.b64encode(data).decode() != text:
+        raise FormatError("not_base64", "expected canonical base64")
+    return data
+
+
+def _key_id(name: str, key: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\n" + _ED25519 + key).digest()[:4]
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierKey:
+    """A log's name and public key, as `<name>+<key id>+<base64>`."""
+
+    name: str
+    key: bytes
+
+    @property
+    def id(self) -> bytes:
+        """The four bytes by which signature lines name this key."""
+        return _key_id(self.name, self.key)
+
+    def __str__(self) -> str:
+        encoded = base64.b64encode(_ED25519 + self.key).decode()
+        return f"{self.name}+{self.id.hex()}+{encoded}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a vkey.
+
+        Raises:
+            FormatError: `log_key_malformed`.
+        """
+        parts = text.split("+", 2)
+        malformed = FormatError("log_key_malformed", "expected <name>+<key id>+<base64 key>")
+        if len(parts) != 3 or not _NAME.fullmatch(parts[0]):
+            raise malformed
+        data = unbase64(parts[2])
+        key = cls(parts[0], data[1:])
+        if len(data) != 33 or data[:1] != _ED25519 or parts[1] != key.id.hex():
+            raise malformed
+        return key
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKey:
+    """A log's name and Ed25519 secret."""
+
+    name: str
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"SigningKey({self.name}, <secret>)"
+
+    @property
+    def verifier(self) -> VerifierKey:
+        """The public half."""
+        return VerifierKey(self.name, public_key(self.secret))
+
+    def sign(self, text: str) -> str:
+        """A note over this text with one signature line."""
+        key_id = self.verifier.id
+        signature = base64.b64encode(key_id + sign(self.secret, text.encode())).decode()
+        return f"{text}\n— {self.name} {signature}\n"
+
+
+def open_note(note: str, key: VerifierKey, *, lone: bool = False) -> str:
+    """The text of a note that the key has signed. Lines of other keys are left alone.
+
+    Args:
+        note: The whole note.
+        key: Whose signature is asked for.
+        lone: Whether it must be the only one. Spec: FILE-5.
+
+    Raises:
+        FormatError: `note_malformed`.
+        VerificationError: `signature_invalid`, or no signature of this key.
+    """
+    text, separator, rest = note.rpartition("\n\n")
+    lines = _SIGNATURE_LINE.findall(rest)
+    if not separator or "".join(f"— {name} {data}\n" for name, data in lines) != rest or not lines:
+        raise FormatError("note_malformed", "expected a text, an empty line and signatures")
+    text += "\n"
+    signed = False
+    for name, data in lines:
+        signature = unbase64(data)
+        if name == key.name and signature[:4] == key.id:
+            verify_signature(key.key, text.encode(), signature[4:])
+            signed = True
+    if not signed or (lone and len(lines) != 1):
+        raise VerificationError("signature_invalid", "the note is not signed by this key")
+    return text

@@ -1,0 +1,182 @@
+"""RFC 6962 Merkle trees over SHA-256: one implementation, for decks and for the log."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from fairdeal.errors import VerificationError
+
+_sha256 = hashlib.sha256
+
+EMPTY_ROOT = _sha256(b"").digest()
+
+
+def leaf_hash(entry: bytes) -> bytes:
+    """SHA-256(0x00 || entry)."""
+    return _sha256(b"\x00" + entry).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """SHA-256(0x01 || left || right)."""
+    return _sha256(b"\x01" + left + right).digest()
+
+
+class Tree:
+    """A tree that grows at its right edge.
+
+    `levels[h][i]` is the hash of the full subtree over leaves `i * 2^h .. (i+1) * 2^h - 1`.
+    Subtrees that are not full are hashed when asked for: there are at most log2(n) of them.
+    """
+
+    __slots__ = ("levels",)
+
+    def __init__(self, leaves: Iterable[bytes] = ()) -> None:
+        """Build over leaf hashes, in order."""
+        level = list(leaves)
+        self.levels: list[list[bytes]] = [level]
+        while len(level) > 1:
+            pairs = iter(level)
+            level = [
+                _sha256(b"\x01" + left + right).digest()
+                for left, right in zip(pairs, pairs, strict=False)
+            ]
+            self.levels.append(level)
+
+    def __len__(self) -> int:
+        """Number of leaves."""
+        return len(self.levels[0])
+
+    def append(self, leaf: bytes) -> None:
+        """Add one leaf hash; O(1) amortised."""
+        node = leaf
+        for height in range(64):
+            if height == len(self.levels):
+                self.levels.append([])
+            level = self.levels[height]
+            level.append(node)
+            if len(level) % 2:
+                return
+            node = node_hash(level[-2], level[-1])
+
+    def root(self, size: int | None = None) -> bytes:
+        """Root over the first `size` leaves (all by default)."""
+        end = len(self) if size is None else size
+        return self._subtree(0, end) if end else EMPTY_ROOT
+
+    def _subtree(self, start: int, end: int) -> bytes:
+        """Root over leaves start .. end-1; start is a multiple of a power of two >= the length."""
+        node: bytes | None = None
+        # The full subtrees of the range, smallest and rightmost first.
+        length = end - start
+        position = end
+        while length:
+            height = (length & -length).bit_length() - 1
+            position -= 1 << height
+            peak = self.levels[height][position >> height]
+            node = peak if node is None else node_hash(peak, node)
+            length &= length - 1
+        if node is None:
+            raise ValueError("an empty range has no subtree")
+        return node
+
+    def inclusion_path(self, index: int, size: int | None = None) -> list[bytes]:
+        """Path of a leaf in the tree over the first `size` leaves, leaf side first."""
+        end = len(self) if size is None else size
+        if not 0 <= index < end <= len(self):
+            raise ValueError("no such leaf in a tree of this size")
+        path = []
+        for height in range((end - 1).bit_length()):
+            sibling = (index >> height) ^ 1
+            start = sibling << height
+            if start < end:
+                path.append(self._subtree(start, min(start + (1 << height), end)))
+        return path
+
+    def consistency_path(self, old: int, size: int | None = None) -> list[bytes]:
+        """Proof that the tree over `size` leaves extends the one over `old`. RFC 6962 2.1.2."""
+        end = len(self) if size is None else size
+        if not 0 < old <= end <= len(self):
+            raise ValueError("no such trees")
+        path: list[bytes] = []
+        start, complete = 0, True
+        while old != end:
+            split = start + (1 << (end - start - 1).bit_length() - 1)
+            if old <= split:
+                path.append(self._subtree(split, end))
+                end = split
+            else:
+                path.append(self._subtree(start, split))
+                start, complete = split, False
+        if not complete:
+            path.append(self._subtree(start, end))
+        return path[::-1]
+
+
+def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
+    """The root that a path leads to. RFC 9162 2.1.3.2.
+
+    Raises:
+        VerificationError: `path_invalid`, the path is not one of a tree of this size.
+    """
+    if not 0 <= index < size:
+        raise VerificationError("path_invalid", "the index lies outside the tree")
+    node, last = leaf, size - 1
+    for sibling in path:
+        if last == 0:
+            raise VerificationError("path_invalid", "the path is too long")
+        if index & 1 or index == last:
+            node = node_hash(sibling, node)
+            while not index & 1 and index:
+                index >>= 1
+                last >>= 1
+        else:
+            node = node_hash(node, sibling)
+        index >>= 1
+        last >>= 1
+    if last:
+        raise VerificationError("path_invalid", "the path is too short")
+    return node
+
+
+def verify_inclusion(
+    leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes
+) -> None:
+    """Raise unless the leaf hash is at `index` in the tree with this size and root."""
+    if root_from_path(leaf, index, size, path) != root:
+        raise VerificationError("path_invalid", "the path leads to another root")
+
+
+def verify_consistency(
+    old: int, old_root: bytes, size: int, root: bytes, path: Sequence[bytes]
+) -> None:
+    """Raise unless the tree (size, root) extends the tree (old, old_root). RFC 9162 2.1.4.2."""
+    failure = VerificationError("not_consistent", "one tree does not extend the other")
+    if not 0 < old <= size:
+        raise failure
+    if old == size:
+        if path or old_root != root:
+            raise failure
+        return
+    nodes = [old_root, *path] if old & (old - 1) == 0 else list(path)
+    if not nodes:
+        raise failure
+    index, last = old - 1, size - 1
+    while index & 1:
+        index >>= 1
+        last >>= 1
+    first = second = nodes[0]
+    for node in nodes[1:]:
+        if last == 0:
+            raise failure
+        if index & 1 or index == last:
+            first, second = node_hash(node, first), node_hash(node, second)
+            while not index & 1 and index:
+                index >>= 1
+                last >>= 1
+        else:
+            second = node_hash(second, node)
+        index >>= 1
+        last >>= 1
+    if last or first != old_root or second != root:
+        raise failure

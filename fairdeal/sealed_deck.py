@@ -1,0 +1,113 @@
+"""An order with every card sealed on its own, and what opens one of them. Spec: DECK."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Self
+
+from fairdeal.cards import Card, Deck
+from fairdeal.encoding import unhex
+from fairdeal.hashing import Digest, stream
+from fairdeal.merkle import Tree, leaf_hash, verify_inclusion
+from fairdeal.seeds import DealKey
+from fairdeal.shuffle import shuffle
+
+SALT_BYTES = 16
+
+
+def leaf(epoch: int, position: int, card: Card, salt: bytes) -> bytes:
+    """The ASCII leaf of one position. Spec: DECK-2."""
+    return f"{epoch} {position} {card} {salt.hex()}".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What proves one card. The tree's size is not in it: the rules give it. Spec: DECK-3."""
+
+    epoch: int
+    position: int
+    card: Card
+    salt: bytes
+    path: tuple[bytes, ...]
+
+    def verify(self, root: Digest, size: int) -> None:
+        """Raise `path_invalid` unless this card lies at its position under the root."""
+        sealed = leaf_hash(leaf(self.epoch, self.position, self.card, self.salt))
+        verify_inclusion(sealed, self.position, size, self.path, root)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As answers and files carry it."""
+        return {
+            "card": self.card,
+            "epoch": self.epoch,
+            "path": [node.hex() for node in self.path],
+            "position": self.position,
+            "salt": self.salt.hex(),
+        }
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> Self:
+        """Read an opening from an answer; other members are left alone.
+
+        Raises:
+            FormatError: A member is malformed.
+            KeyError: A member is missing.
+        """
+        return cls(
+            int(value["epoch"]),
+            int(value["position"]),
+            Card(str(value["card"])),
+            unhex(value["salt"], SALT_BYTES),
+            tuple(unhex(node, 32) for node in value["path"]),
+        )
+
+
+class SealedDeck:
+    """An epoch's order, its salts and its tree. Holds secrets: never log or pickle one."""
+
+    __slots__ = ("_tree", "epoch", "order", "root", "salts")
+
+    def __init__(self, epoch: int, order: Deck, salts: bytes) -> None:
+        """Seal an order.
+
+        Args:
+            epoch: 0 for the deal.
+            order: Position 0 first.
+            salts: 16 bytes for each position. Spec: DECK-1.
+        """
+        self.epoch = epoch
+        self.order = order
+        self.salts = salts
+        text = salts.hex()
+        sha256 = hashlib.sha256
+        self._tree = Tree(
+            sha256(f"\x00{epoch} {p} {card} {text[32 * p : 32 * p + 32]}".encode()).digest()
+            for p, card in enumerate(order)
+        )
+        self.root = Digest(self._tree.root())
+
+    @classmethod
+    def from_key(cls, key: DealKey, epoch: int, deck: Deck) -> Self:
+        """Shuffle and seal the cards of an epoch, given in canonical order."""
+        return cls(epoch, shuffle(deck, key), stream(key, "salts", SALT_BYTES * len(deck)))
+
+    def __repr__(self) -> str:
+        return f"SealedDeck(epoch={self.epoch}, root={self.root.hex()}, <secret>)"
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def salt(self, position: int) -> bytes:
+        """Salt of one position."""
+        return self.salts[SALT_BYTES * position : SALT_BYTES * (position + 1)]
+
+    def opening(self, position: int) -> Opening:
+        """What proves the card at a position."""
+        return Opening(
+            self.epoch,
+            position,
+            self.order[position],
+            self.salt(position),
+            tuple(self._tree.inclusion_path(position)),
+        )

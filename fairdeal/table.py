@@ -1,0 +1,227 @@
+"""A table as a state machine: one chain of events, hand after hand. Spec: hand.md (TBL)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from fairdeal.ed25519 import is_valid_point
+from fairdeal.errors import FormatError, StateError, VerificationError
+from fairdeal.events import (
+    Event,
+    HandAborted,
+    HandDisclosed,
+    HandEvent,
+    HandOpened,
+    Header,
+    SeatReissued,
+    SeedsOpened,
+    SeedsSealed,
+    TableClosed,
+    TableOpened,
+)
+from fairdeal.games import game_named
+from fairdeal.games.base import Game
+from fairdeal.hand import Hand
+from fairdeal.hashing import Digest
+from fairdeal.seeds import Commitment, verify_commitment
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Values that may not come twice at a table. Spec: SEAL-2.
+
+    A set that shares its parts with the sets before it: each part is larger than the next, so
+    there are few, and a table of many hands is not copied with every event.
+    """
+
+    parts: tuple[frozenset[bytes], ...] = ()
+
+    def __contains__(self, value: bytes) -> bool:
+        return any(value in part for part in self.parts)
+
+    def add(self, values: Iterable[bytes]) -> Seen:
+        """With these values; `seed_reused` if one is there already."""
+        new = list(values)
+        part = frozenset(new)
+        if len(part) != len(new) or any(value in self for value in part):
+            raise StateError("seed_reused", "a commitment, seal or seed is used once at a table")
+        parts = list(self.parts)
+        while parts and len(parts[-1]) <= len(part):
+            part |= parts.pop()
+        return Seen((*parts, part))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, as far as its public events tell."""
+
+    terms_event: TableOpened
+    terms: Digest
+    head: Digest
+    seq: int
+    last_at: int
+    next_commitment: Commitment
+    hand: Hand | None = None
+    """The newest hand; it may have ended."""
+    undisclosed: Mapping[int, Hand] = field(default_factory=dict)
+    """Ended hands whose server seed is still closed, by number."""
+    seen: Seen = Seen()
+    is_closed: bool = False
+
+    @classmethod
+    def open(cls, event: TableOpened) -> Self:
+        """A table begins with its terms. Spec: TBL-1."""
+        header = event.header
+        if header.seq != 0 or header.prev is not None:
+            raise StateError("wrong_event", "the terms are a table's first event")
+        game = game_named(event.game)
+        if event.seats not in game.seats:
+            raise FormatError("seats_not_allowed", f"{event.game} is not played by so many")
+        game.check_ruleset(event.ruleset)
+        if not event.contribute or max(*event.contribute, *event.keys, 0) >= event.seats:
+            raise FormatError("seats_not_allowed", "seats that contribute or sign are at the table")
+        if event.log_key.split("+", 1)[0] != event.origin:
+            raise FormatError("log_key_malformed", "the log's key has the log's origin as its name")
+        if not all(is_valid_point(key) for key in event.keys.values()):
+            raise FormatError("key_malformed", "a seat's key is no usable Ed25519 key")
+        terms = event.digest
+        seen = Seen().add([event.next_commitment])
+        return cls(event, terms, terms, 0, header.at, event.next_commitment, seen=seen)
+
+    @property
+    def id(self) -> str:
+        """The table's name in every event."""
+        return self.terms_event.header.table
+
+    @property
+    def game(self) -> Game:
+        """The game of the table."""
+        return game_named(self.terms_event.game)
+
+    @property
+    def open_hand(self) -> Hand | None:
+        """The hand that is under way, if one is."""
+        return None if self.hand is None or self.hand.is_final else self.hand
+
+    @property
+    def disclosure_due(self) -> Hand | None:
+        """The hand that must be disclosed before anything else. Spec: HAND-17."""
+        if self.terms_event.disclosure != "hand":
+            return None
+        return next(iter(self.undisclosed.values()), None)
+
+    def header(self, at: int) -> Header:
+        """The header of this table's next event; its time never goes back. Spec: EVT-2."""
+        return Header(self.id, self.seq + 1, self.head, max(at, self.last_at))
+
+    def apply(self, event: Event) -> Self:
+        """The table after this event.
+
+        Raises:
+            StateError: The event does not follow, or is not legal now.
+            VerificationError: A seed, signature or disclosure does not fit.
+        """
+        header = event.header
+        if header != self.header(header.at):
+            raise StateError("not_next", "the event does not follow the table's newest one")
+        if self.is_closed:
+            raise StateError("table_closed", "the table is closed")
+        match event:
+            case TableOpened():
+                raise StateError("wrong_event", "the terms are a table's first event")
+            case HandOpened():
+                after = self._hand_opened(event)
+            case HandDisclosed():
+                after = self._hand_disclosed(event)
+            case HandEvent():
+                after = self._hand_event(event)
+            case SeatReissued():
+                self._expect_between_hands()
+                if self.terms_event.custody != "seats" or event.seat >= self.terms_event.seats:
+                    raise StateError(
+                        "seat_unknown", "there is no such seat with a device of its own"
+                    )
+                after = self
+            case TableClosed():
+                after = self._table_closed(event)
+            case _:
+                raise StateError("wrong_event", "this event is not one of a table")
+        return replace(after, head=event.digest, seq=header.seq, last_at=header.at)
+
+    def _expect_between_hands(self) -> None:
+        if self.open_hand is not None:
+            raise StateError("hand_open", "a hand is under way")
+        if self.disclosure_due is not None:
+            raise StateError("not_due", "the hand that has ended is disclosed first")
+
+    def first_choices(self) -> tuple[int | None, ...]:
+        """What `first` of the next hand may be; the default stands first. Spec: HAND-2."""
+        hand = self.hand
+        if hand is None:
+            return (None,)
+        if hand.reason is not None:
+            return (hand.dealt.first if hand.dealt else hand.first,)
+        seats = self.terms_event.seats
+        after = (hand.dealt.first + 1) % seats if hand.dealt else 0
+        turns = tuple([(after + step) % seats for step in range(seats)])
+        return (*turns, None) if self.game.first_may_be_null else turns
+
+    def _hand_opened(self, event: HandOpened) -> Self:
+        """Spec: HAND-1, HAND-2, SEAL-2."""
+        self._expect_between_hands()
+        number = self.hand.number + 1 if self.hand else 1
+        if event.hand != number or event.terms != self.terms:
+            raise StateError("wrong_event", "hands are numbered, and played under the terms")
+        if event.commitment != self.next_commitment:
+            raise StateError("commitment_mismatch", "the commitment is the one announced before")
+        if event.first not in self.first_choices():
+            raise StateError("first_not_allowed", "another seat receives the first card")
+        return replace(
+            self,
+            hand=Hand.open(self.terms_event, self.terms, event),
+            next_commitment=event.next_commitment,
+            seen=self.seen.add([event.next_commitment]),
+        )
+
+    def _hand_event(self, event: HandEvent) -> Self:
+        """Any event between a hand's opening and its end."""
+        hand = self.hand
+        if hand is None or event.hand != hand.number:
+            raise StateError("wrong_phase", "this hand is not under way")
+        if hand.is_final:
+            raise StateError("already_final", "the hand has ended")
+        after = hand.apply(event)
+        seen, undisclosed = self.seen, self.undisclosed
+        if isinstance(event, SeedsSealed):
+            seen = seen.add(event.seals.values())
+        elif isinstance(event, SeedsOpened):
+            seen = seen.add(event.seeds.values())
+        lost = isinstance(event, HandAborted) and event.reason == "lost"
+        if after.is_final and not lost:
+            undisclosed = {**undisclosed, after.number: after}
+        return replace(self, hand=after, seen=seen, undisclosed=undisclosed)
+
+    def _hand_disclosed(self, event: HandDisclosed) -> Self:
+        """Spec: HAND-17."""
+        if self.open_hand is not None:
+            raise StateError("hand_open", "a hand is under way")
+        hand = self.undisclosed.get(event.hand)
+        if hand is None:
+            raise StateError("already_disclosed", "there is no ended hand with a closed seed")
+        after = hand.apply(event)
+        left = {number: other for number, other in self.undisclosed.items() if number != event.hand}
+        newest = after if self.hand is not None and self.hand.number == event.hand else self.hand
+        return replace(self, hand=newest, undisclosed=left)
+
+    def _table_closed(self, event: TableClosed) -> Self:
+        """Spec: TBL-2."""
+        self._expect_between_hands()
+        if self.undisclosed:
+            raise StateError("not_due", "every hand is disclosed before the table is closed")
+        try:
+            verify_commitment(self.next_commitment, event.unused_seed)
+        except VerificationError as error:
+            raise StateError(error.code, str(error)) from None
+        return replace(self, is_closed=True)

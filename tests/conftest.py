@@ -1,0 +1,25 @@
+"""Settings for all tests."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# No deadlines: a shared machine is slow now and then, and that is not a fault of the code.
+settings.register_profile(
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+# The same examples in every run, so that a change is never failed for what another one did.
+settings.register_profile(
+    "ci",
+    settings.get_profile("default"),
+    derandomize=True,
+    print_blob=True,
+)
+# For `make soak`, and by hand: HYPOTHESIS_PROFILE=thorough make test
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=5000)
+
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
+)

@@ -1,0 +1,1 @@
+"""Layout, wheels and what a clean clone holds."""
