@@ -1,0 +1,1 @@
+"""Published known answers, and the generator that makes them from the core."""

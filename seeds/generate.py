@@ -1,0 +1,81 @@
+"""Write the vectors, or check that those in the repository are what the core gives.
+
+python -m seeds.generate            writes seeds/*.json and seeds/*.fair.json
+python -m seeds.generate --check    writes nothing; exit code 1 if a file differs
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from seeds.answers import ANSWERS
+from seeds.forge import broken_hands
+from seeds.hands import valid_hands
+from seeds.local import Book
+
+HERE = Path(__file__).parent
+
+
+def vectors() -> dict[str, bytes]:
+    """Every file of the vectors, by name."""
+    files: dict[str, bytes] = {"log.vkey": f"{Book().key.verifier}\n".encode()}
+    for name, answer in ANSWERS.items():
+        files[f"{name}.json"] = _json(answer())
+    index: dict[str, dict[str, Any]] = {}
+    valid = {}
+    for vector in valid_hands():
+        valid[vector.name] = vector
+        files[f"{vector.name}.fair.json"] = vector.file
+        index[f"{vector.name}.fair.json"] = {
+            "verdict": vector.verdict,
+            "exit": vector.exit,
+            "failed": None,
+        }
+    for broken in broken_hands(valid):
+        name = f"{broken.name}.fair.json"
+        files[name] = broken.data
+        index[name] = {
+            "verdict": "UNREADABLE" if broken.failed is None else "FAILED",
+            "exit": 4 if broken.failed is None else 1,
+            "failed": broken.failed,
+        }
+        if broken.receipt is not None:
+            kept = broken.name.removesuffix("_fail") + ".receipt"
+            files[kept] = broken.receipt.encode()
+            index[name]["receipts"] = [kept]
+    files["index.json"] = _json(index)
+    return files
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def main(arguments: list[str]) -> int:
+    """Write or check."""
+    made = vectors()
+    present = {
+        path.name: path.read_bytes()
+        for pattern in ("*.json", "*.vkey", "*.receipt")
+        for path in HERE.glob(pattern)
+    }
+    if arguments == ["--check"]:
+        differ = sorted(
+            name for name in made.keys() | present if made.get(name) != present.get(name)
+        )
+        for name in differ:
+            print(f"seeds/{name} is not what the core gives; run: make vectors")
+        return 1 if differ else 0
+    for name in present.keys() - made.keys():
+        (HERE / name).unlink()
+    for name, data in made.items():
+        (HERE / name).write_bytes(data)
+    print(f"{len(made)} files")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
