@@ -144,7 +144,12 @@ def list_of(codec: Codec[T], *, empty: bool = False) -> Codec[tuple[T, ...]]:
             raise fail("a list" if empty else "a list that is not empty")
         return tuple([read(item) for item in value])
 
-    return Codec(read_list, lambda values: [write(item) for item in values])
+    def write_list(values: tuple[T, ...]) -> list[Any]:
+        if not (values or empty):
+            raise fail("a list that is not empty")
+        return [write(item) for item in values]
+
+    return Codec(read_list, write_list)
 
 
 def by_seat(codec: Codec[T], *, empty: bool = False) -> Codec[Mapping[int, T]]:
@@ -158,7 +163,12 @@ def by_seat(codec: Codec[T], *, empty: bool = False) -> Codec[Mapping[int, T]]:
             raise fail("seats as keys")
         return {_SEAT_KEYS[seat]: read(item) for seat, item in value.items()}
 
-    return Codec(read_map, lambda values: {str(seat): write(item) for seat, item in values.items()})
+    def write_map(values: Mapping[int, T]) -> dict[str, Any]:
+        if not (values or empty):
+            raise fail("an object with seats as keys")
+        return {str(seat): write(item) for seat, item in values.items()}
+
+    return Codec(read_map, write_map)
 
 
 SEAT: Final = integer(0, MAX_SEAT)
@@ -256,11 +266,18 @@ DRAW: Final[Codec[tuple[int, Place]]] = Codec(_read_draw, lambda draw: [draw[0],
 PLACE: Final[Codec[Place]] = Codec(_read_place, list)
 
 
+_option_name = text(r"[a-z0-9_]{1,32}")
+_option_number = integer(-MAX_INTEGER)
+
+
 def _read_ruleset(value: object) -> Mapping[str, str | int | bool]:
     if not isinstance(value, dict):
         raise fail("an object")
-    for option in value.values():
-        if not isinstance(option, (str, int)):
+    for name, option in value.items():
+        _option_name.read(name)
+        if type(option) is int:
+            _option_number.read(option)
+        elif not isinstance(option, (str, bool)):
             raise fail("options that are words, numbers or booleans")
     return value
 

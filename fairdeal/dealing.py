@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from fairdeal.cards import Card, Deck, in_canonical_order
 from fairdeal.codecs import Given, Lock, Place, Shown
@@ -35,7 +36,10 @@ from fairdeal.shuffle import pick
 
 @dataclass(frozen=True, slots=True)
 class Dealing:
-    """A hand and its secrets. Never logged, never pickled."""
+    """A hand and its secrets. Never logged, never pickled.
+
+    Openings exist from the deal on; they leave the service once its event is in the log (HAND-7).
+    """
 
     hand: Hand
     server_seed: ServerSeed
@@ -46,6 +50,9 @@ class Dealing:
 
     def __repr__(self) -> str:
         return f"Dealing(hand={self.hand.number}, <secret>)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("secrets are not pickled")
 
     def at(self, hand: Hand) -> Dealing:
         """The same secrets with the hand as it is now, its decks derived."""

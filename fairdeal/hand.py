@@ -519,6 +519,9 @@ class Hand:
         """Spec: HAND-16, HAND-14."""
         if self.is_final:
             raise StateError("already_final", "the hand has ended")
+        chains_ended = self.phase is Phase.RESTOCKING and self.head is None
+        if chains_ended != (event.reason == "epochs"):
+            raise StateError("wrong_phase", "a hand ends for `epochs` when the seats' chains have")
         due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
         allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
         if event.reason in ("seal_timeout", "open_timeout", "idle"):
@@ -528,10 +531,6 @@ class Hand:
                 raise StateError("deadline_not_reached", "the deadline has not passed")
         elif event.reason == "operator":
             allowed = event.missing if set(event.missing) <= set(due) else ()
-        elif event.reason == "epochs" and (
-            self.phase is not Phase.RESTOCKING or self.head is not None
-        ):
-            raise StateError("wrong_phase", "the seats' chains have not ended")
         if event.missing != allowed:
             raise StateError("wrong_event", "`missing` names the seats whose turn it was")
         return replace(self, phase=Phase.ABORTED, reason=event.reason, missing=event.missing)

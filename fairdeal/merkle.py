@@ -1,4 +1,7 @@
-"""RFC 6962 Merkle trees over SHA-256: one implementation, for decks and for the log."""
+"""RFC 6962 Merkle trees over SHA-256: one implementation, for decks and for the log.
+
+Spec: DECK-2, LOG-1.
+"""
 
 from __future__ import annotations
 

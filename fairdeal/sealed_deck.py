@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from fairdeal.cards import Card, Deck
+from fairdeal.codecs import CARD, EPOCH, POSITION, Place, fail
 from fairdeal.encoding import unhex
+from fairdeal.errors import VerificationError
 from fairdeal.hashing import Digest, stream
 from fairdeal.merkle import Tree, leaf_hash, verify_inclusion
 from fairdeal.seeds import DealKey
@@ -31,10 +33,18 @@ class Opening:
     salt: bytes
     path: tuple[bytes, ...]
 
-    def verify(self, root: Digest, size: int) -> None:
-        """Raise `path_invalid` unless this card lies at its position under the root."""
-        sealed = leaf_hash(leaf(self.epoch, self.position, self.card, self.salt))
-        verify_inclusion(sealed, self.position, size, self.path, root)
+    def verify(self, place: Place, root: Digest, size: int) -> None:
+        """Raise `path_invalid` unless this card lies at this place.
+
+        Args:
+            place: Where the rules say that the card came from.
+            root: Root of the place's epoch, from the log.
+            size: Number of cards of that epoch's deck, from the rules.
+        """
+        if (self.epoch, self.position) != place:
+            raise VerificationError("path_invalid", "this opening is of another place")
+        sealed = leaf_hash(leaf(place.epoch, place.position, self.card, self.salt))
+        verify_inclusion(sealed, place.position, size, self.path, root)
 
     def to_dict(self) -> dict[str, Any]:
         """As answers and files carry it."""
@@ -48,18 +58,20 @@ class Opening:
 
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> Self:
-        """Read an opening from an answer; other members are left alone.
+        """Read an opening from an answer; members that an opening has not are left alone.
 
         Raises:
-            FormatError: A member is malformed.
-            KeyError: A member is missing.
+            FormatError: A member is missing or malformed.
         """
+        path = value.get("path")
+        if not isinstance(path, list):
+            raise fail("a path")
         return cls(
-            int(value["epoch"]),
-            int(value["position"]),
-            Card(str(value["card"])),
-            unhex(value["salt"], SALT_BYTES),
-            tuple(unhex(node, 32) for node in value["path"]),
+            EPOCH.read(value.get("epoch")),
+            POSITION.read(value.get("position")),
+            CARD.read(value.get("card")),
+            unhex(value.get("salt"), SALT_BYTES),
+            tuple([unhex(node, 32) for node in path]),
         )
 
 
@@ -94,6 +106,9 @@ class SealedDeck:
 
     def __repr__(self) -> str:
         return f"SealedDeck(epoch={self.epoch}, root={self.root.hex()}, <secret>)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("secrets are not pickled")
 
     def __len__(self) -> int:
         return len(self.order)

@@ -47,9 +47,12 @@ def shuffled(deck: Deck, source: Iterator[int]) -> Deck:
     for i in range(len(order) - 1, 0, -1):
         m = i + 1
         limit = limits[m]
-        byte = following()
-        while byte >= limit:
+        try:
             byte = following()
+            while byte >= limit:
+                byte = following()
+        except StopIteration:
+            raise FormatError("stream_exhausted", "the source of bytes has ended") from None
         j = byte % m
         order[i], order[j] = order[j], order[i]
     return tuple(order)

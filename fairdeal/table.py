@@ -25,6 +25,7 @@ from fairdeal.games import game_named
 from fairdeal.games.base import Game
 from fairdeal.hand import Hand
 from fairdeal.hashing import Digest
+from fairdeal.log.note import VerifierKey
 from fairdeal.seeds import Commitment, verify_commitment
 
 
@@ -82,7 +83,7 @@ class Table:
         game.check_ruleset(event.ruleset)
         if not event.contribute or max(*event.contribute, *event.keys, 0) >= event.seats:
             raise FormatError("seats_not_allowed", "seats that contribute or sign are at the table")
-        if event.log_key.split("+", 1)[0] != event.origin:
+        if VerifierKey.parse(event.log_key).name != event.origin:
             raise FormatError("log_key_malformed", "the log's key has the log's origin as its name")
         if not all(is_valid_point(key) for key in event.keys.values()):
             raise FormatError("key_malformed", "a seat's key is no usable Ed25519 key")

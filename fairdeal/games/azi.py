@@ -53,10 +53,16 @@ class Azi(Game):
         return layout.throw(tuple(Throw(seat, 0, 1) for seat in sorted(counts)))
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
-        """A card played. Spec: AZI-2."""
+        """A card played. Spec: AZI-2, AZI-3."""
         if rules["cards"] == 4 and not all(layout.thrown):
             raise StateError("wrong_phase", "every seat discards before a card is played")
+        if rules["blind"] and seat not in layout.looked:
+            raise StateError("not_looked", "a seat looks at its cards before it plays one")
         return super().show(rules, layout, seat, place)
+
+    def may_close(self, layout: Layout) -> bool:
+        """Not when some seats have discarded and others have not."""
+        return all(layout.thrown) or not any(layout.thrown)
 
     def look(self, rules: Ruleset, layout: Layout, seat: int) -> Layout:
         """A seat's cards may leave the service from now on. Spec: AZI-3."""

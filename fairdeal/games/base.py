@@ -194,7 +194,12 @@ class Game(ABC):
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
         """The layout after a seat shows a card. Spec: HAND-11."""
-        if place not in layout.received[seat] or place in layout.shown or not layout.count(seat):
+        already = sum([other in layout.shown for other in layout.received[seat]])
+        if (
+            place not in layout.received[seat]
+            or place in layout.shown
+            or already >= layout.count(seat)
+        ):
             raise StateError("not_in_holding", "this seat does not hold such a card")
         shown = layout.shown | {place}
         if not self.showing_plays:

@@ -48,8 +48,10 @@ class Mus(Game):
     def discard(self, rules: Ruleset, layout: Layout, counts: Mapping[int, int]) -> Layout:
         """The next seats of the round lock their discards; after the last, service is due.
 
-        Spec: MUS-1, MUS-2.
+        Spec: MUS-1, MUS-2, MUS-5.
         """
+        if layout.shown:
+            raise StateError("wrong_phase", "once a card was shown nothing is discarded")
         turns = self._turns(rules, layout)
         done = len(layout.locked)
         now = turns[done : done + len(counts)]

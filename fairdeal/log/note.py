@@ -7,7 +7,7 @@ import binascii
 import hashlib
 import re
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NoReturn, Self
 
 from fairdeal.ed25519 import public_key, sign, verify_signature
 from fairdeal.errors import FormatError, VerificationError
@@ -77,6 +77,9 @@ class SigningKey:
     def __repr__(self) -> str:
         return f"SigningKey({self.name}, <secret>)"
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("secrets are not pickled")
+
     @property
     def verifier(self) -> VerifierKey:
         """The public half."""
@@ -101,6 +104,10 @@ def open_note(note: str, key: VerifierKey, *, lone: bool = False) -> str:
         FormatError: `note_malformed`.
         VerificationError: `signature_invalid`, or no signature of this key.
     """
+    try:
+        note.encode()
+    except UnicodeEncodeError:
+        raise FormatError("note_malformed", "a note is Unicode text") from None
     text, separator, rest = note.rpartition("\n\n")
     lines = _SIGNATURE_LINE.findall(rest)
     if not separator or "".join(f"— {name} {data}\n" for name, data in lines) != rest or not lines:

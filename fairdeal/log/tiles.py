@@ -12,7 +12,7 @@ from fairdeal.merkle import Tree
 WIDTH: Final = 256
 _HEIGHT: Final = 8
 _PATH: Final = re.compile(
-    r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?",
+    r"tile/(entries|[0-9]|[1-5][0-9]|6[0-3])/((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?",
     re.ASCII,
 )
 
