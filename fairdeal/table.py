@@ -20,6 +20,7 @@ from fairdeal.events import (
     SeedsSealed,
     TableClosed,
     TableOpened,
+    parse_event,
 )
 from fairdeal.games import game_named
 from fairdeal.games.base import Game
@@ -74,6 +75,7 @@ class Table:
     @classmethod
     def open(cls, event: TableOpened) -> Self:
         """A table begins with its terms. Spec: TBL-1."""
+        parse_event(event.raw)  # terms made by hand are held to the form of terms that were read
         header = event.header
         if header.seq != 0 or header.prev is not None:
             raise StateError("wrong_event", "the terms are a table's first event")

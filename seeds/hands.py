@@ -26,7 +26,7 @@ class Vector(NamedTuple):
     exit: int
 
 
-def new_table(game: str, name: str, **terms: Any) -> LocalTable:
+def new_table(game: str, name: str, **terms: Any) -> LocalTable:  # noqa: ANN401
     """A table on a log that already has a few entries of others."""
     book = Book(_ORIGIN)
     for i in range(5):
@@ -187,8 +187,11 @@ def _mus() -> Iterator[Vector]:
     two = ((4, 4, 4, 4), (3, 3, 3, 3), (4, 4, 4, 4), (1, 2, 3, 4), (4, 4, 4, 4), (4, 4, 3, 4))
     yield _vector("mus-reshuffled", _closed(new_table("mus", "m2"), lambda t: play_mus(t, two)))
     short = ((4, 4, 4, 4), (3, 3, 2, 4), (3, 3, 2, 2))
-    for name, reshuffle in (("mus-previous", "previous"), ("mus-own_last", "all_but_own_last")):
-        table = new_table("mus", name[4:6], ruleset={"reshuffle": reshuffle})
+    for name, at, reshuffle in (
+        ("mus-previous", "m3", "previous"),
+        ("mus-own_last", "m4", "all_but_own_last"),
+    ):
+        table = new_table("mus", at, ruleset={"reshuffle": reshuffle})
         yield _vector(name, _closed(table, lambda t: play_mus(t, short)))
     rules = {"mus_corrido": True, "service": "one_by_one_if_all_four"}
     table = new_table("mus", "m5", ruleset=rules, keyed=(1,))
