@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 from fairdeal.cards import Card, Deck
 from fairdeal.errors import FormatError
 from fairdeal.hashing import MAX_STREAM, stream
 from fairdeal.seeds import DealKey
 
-# Enough for every deck here but for one in 2^200; then the stream is read anew, longer.
-_FIRST_READ: Final = 128
+T = TypeVar("T")
+
+_FIRST_READ: Final = 96
 
 # For each m the first byte that would favour small remainders (STREAM-2).
 LIMITS: Final = tuple(256 - 256 % m if m else 0 for m in range(257))
 
 
-def stream_bytes(key: DealKey, name: str) -> Iterator[int]:
-    """A stream's bytes one by one. Spec: STREAM-1.
+def from_stream(key: DealKey, name: str, take: Callable[[Iterator[int]], T]) -> T:
+    """What is taken from the bytes of a stream. Spec: STREAM-1.
+
+    A short read suffices but for one time in 2^150; then the whole stream, which begins with the
+    same bytes, is read from its start.
 
     Raises:
         FormatError: `stream_exhausted`, after 8160 bytes.
     """
-    taken = 0
-    for length in (_FIRST_READ, MAX_STREAM):
-        yield from stream(key, name, length)[taken:]
-        taken = length
-    raise FormatError("stream_exhausted", "a stream has 8160 bytes")
+    try:
+        return take(iter(stream(key, name, _FIRST_READ)))
+    except FormatError:
+        return take(iter(stream(key, name, MAX_STREAM)))
 
 
 def uniform(source: Iterator[int], m: int) -> int:
@@ -60,9 +63,9 @@ def shuffled(deck: Deck, source: Iterator[int]) -> Deck:
 
 def shuffle(deck: Deck, key: DealKey) -> Deck:
     """The order of an epoch. Spec: SHUF-2."""
-    return shuffled(deck, stream_bytes(key, "shuffle"))
+    return from_stream(key, "shuffle", lambda source: shuffled(deck, source))
 
 
 def pick(key: DealKey, name: str, m: int) -> int:
     """A drawn number below m that is not a card. Spec: SHUF-3."""
-    return uniform(stream_bytes(key, f"pick {name}"), m)
+    return from_stream(key, f"pick {name}", lambda source: uniform(source, m))

@@ -1,0 +1,1 @@
+"""Measurements, as ratios taken in one run. Absolute times say more about the machine."""

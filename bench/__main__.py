@@ -1,0 +1,19 @@
+"""`python -m bench [NAME..]`: one JSON line a figure. NAME is `hands` or `api`; both by default."""
+
+from __future__ import annotations
+
+import sys
+
+from bench import api, hands
+
+
+def main(names: list[str]) -> None:
+    """Run the benches named, or all of them."""
+    if not names or "hands" in names:
+        hands.main()
+    if not names or "api" in names:
+        api.api_hand()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,72 @@
+"""`derive`, `verify_hand`, `verify_signature`: what one deck and one hand cost."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+from bench.floor import bulk_hash, floor_of, minima, report
+from fairdeal.cards import spanish_deck
+from fairdeal.hashing import Digest
+from fairdeal.sealed_deck import SealedDeck
+from fairdeal.seeds import SeatSeed, ServerSeed, deal_key
+from fairdeal.shuffle import pick
+from fairdeal_verifier import ed25519
+from fairdeal_verifier import note as their_notes
+from fairdeal_verifier.verify import verify
+
+SEEDS = Path(__file__).parents[1] / "seeds"
+HAND = SEEDS / "mus-one_round.fair.json"
+
+
+def derive() -> None:
+    """Order, salts, picks and tree of a 40-card deck, from the seeds."""
+    server = ServerSeed(bytes(range(32)))
+    terms = Digest(hashlib.sha256(b"terms").digest())
+    seats = [SeatSeed(hashlib.sha256(bytes([i])).digest()) for i in range(4)]
+    deck = spanish_deck()
+
+    def work() -> None:
+        key = deal_key(terms, 1, 0, seats, server)
+        pick(key, "first", 4)
+        SealedDeck.from_key(key, 0, deck)
+
+    bulk, ours = minima([bulk_hash, work], rounds=300, inner=5)
+    report("derive", ours / floor_of(bulk), "floors", 12)
+
+
+def verify_hand() -> None:
+    """The standalone verifier on a whole Mus hand, its signature check measured apart."""
+    data = HAND.read_bytes()
+    key = (SEEDS / "log.vkey").read_text("utf-8").strip()
+    public = base64.b64decode(key.split("+", 2)[2])[1:]
+    whole = verify(data, key=key)
+    if whole.exit != 0:
+        raise SystemExit(f"the hand to measure is not valid: {whole.verdict}")
+    checked: list[tuple[bytes, bytes, bytes]] = []
+    real = ed25519.verify_signature
+
+    def noted(public_key: bytes, message: bytes, signature: bytes) -> bool:
+        checked.append((public_key, message, signature))
+        return True
+
+    their_notes.verify_signature = noted
+    try:
+        bulk, ours = minima([bulk_hash, lambda: verify(data, key=key)], rounds=300, inner=2)
+    finally:
+        their_notes.verify_signature = real
+    if checked[0][0] != public:
+        raise SystemExit("the signature that was left out is not the log's")
+    signature = min(minima([lambda: real(*checked[0])], rounds=60))
+    if not real(*checked[0]):
+        raise SystemExit("the signature to measure is not valid")
+    floor = floor_of(bulk)
+    report("verify_hand", ours / floor, "floors", 150, bytes=len(data))
+    report("verify_signature", signature / floor, "floors", float("inf"))
+
+
+def main() -> None:
+    """Both."""
+    derive()
+    verify_hand()
