@@ -14,8 +14,10 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import uvloop
 
@@ -32,22 +34,20 @@ _NEXT = re.compile(rb'"next_commitment":\s?"([0-9a-f]{64})"')
 
 
 @contextlib.contextmanager
-def server(arguments: list[str], core: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A server process of our own, and the port it names in its first line that has one."""
-    process = subprocess.Popen(
-        ["taskset", "-c", str(core), sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+def server(arguments: list[str], core: int, log: Path) -> Iterator[int]:
+    """A server process of our own on one core; gives the port that its log names."""
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            ["taskset", "-c", str(core), sys.executable, *arguments], stdout=out, stderr=out
+        )
     try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            match = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        for _ in range(200):
+            match = re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text())
             if match:
-                yield process, int(match[1])
+                yield int(match[1])
                 return
-        raise SystemExit(f"the server did not start: {arguments}")
+            time.sleep(0.1)
+        raise SystemExit(f"the server did not start: {log.read_text()}")
     finally:
         process.terminate()
         process.wait(20)
@@ -91,8 +91,8 @@ class Tables:
 
     def hands(self, hands: int) -> Play:
         """Play some hands of one table, three requests each."""
-        table, terms, commitment, number = self.free.pop()
-        for number in range(number + 1, number + hands + 1):
+        table, terms, commitment, last = self.free.pop()
+        for number in range(last + 1, last + hands + 1):
             seeds = {seat: SeatSeed(os.urandom(32)) for seat in range(4)}
             promised = Commitment(bytes.fromhex(commitment.decode()))
             seals = {
@@ -107,7 +107,7 @@ class Tables:
             opened = {str(seat): seed.hex() for seat, seed in seeds.items()}
             yield self.post(f"{path}/deal", {"seeds": opened})
             yield self.post(f"{path}/close", {})
-        self.free.append((table, terms, commitment, number))
+        self.free.append((table, terms, commitment, last + hands))
 
 
 def api_hand() -> None:
@@ -127,9 +127,11 @@ def api_hand() -> None:
         found = re.search(r"fd_live_\S+", made.stdout)
         assert found
         bare = ["-m", "uvicorn", "bench.bare:app", "--no-access-log", "--port", "0"]
+        serve = [*cli, "serve", "--data", data, "--port", "0"]
+        logs = Path(folder)
         with (
-            server([*cli, "serve", "--data", data, "--port", "0"], 0) as (_, port),
-            server(bare, 0) as (_, bare_port),
+            server(serve, 0, logs / "serve.log") as port,
+            server(bare, 0, logs / "bare.log") as bare_port,
         ):
             tables = Tables(found[0], port)
             asyncio.run(run(port, iter([tables.opening() for _ in range(CONNECTIONS)]), 4))

@@ -38,19 +38,18 @@ def floor_of(bulk_seconds: float) -> float:
     return bulk_seconds * COMPRESSIONS / ((len(_BULK) + 64) // 64)
 
 
-def minima(works: Sequence[Callable[[], object]], rounds: int, inner: int = 1) -> list[float]:
+def minima(works: Sequence[Callable[[], object]], rounds: int) -> list[float]:
     """The least seconds of each piece of work, the pieces taken in turn in every round."""
     best = [float("inf")] * len(works)
     for _ in range(rounds):
         for i, work in enumerate(works):
             start = time.perf_counter()
-            for _ in range(inner):
-                work()
-            best[i] = min(best[i], (time.perf_counter() - start) / inner)
+            work()
+            best[i] = min(best[i], time.perf_counter() - start)
     return best
 
 
-def report(name: str, ratio: float, unit: str, limit: float, **more: object) -> None:
+def report(name: str, ratio: float, unit: str, limit: float | None, **more: object) -> None:
     """Print one figure as one JSON line."""
     line = {"name": name, "ratio": round(ratio, 3), "unit": unit, "limit": limit, **more}
     print(json.dumps(line), flush=True)

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
 Play = Generator[bytes, bytes, None]
 """Yields requests, and is sent the body of each answer."""
@@ -52,8 +53,7 @@ class _Client(asyncio.Protocol):
         self.sent = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
         self._go_on(b"")
 
     def _go_on(self, answer: bytes) -> None:

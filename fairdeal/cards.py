@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final, NewType
 
 Card = NewType("Card", str)
@@ -13,6 +14,7 @@ SPANISH_SUITS: Final = "oceb"
 SPANISH_RANKS: Final = ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12")
 
 
+@functools.cache
 def french_deck(suits: str = FRENCH_SUITS) -> Deck:
     """Nine ranks of each suit named; suits in the order C D H S."""
     return tuple(
@@ -20,6 +22,7 @@ def french_deck(suits: str = FRENCH_SUITS) -> Deck:
     )
 
 
+@functools.cache
 def spanish_deck() -> Deck:
     """The forty cards of Mus."""
     return tuple(Card(rank + suit) for suit in SPANISH_SUITS for rank in SPANISH_RANKS)

@@ -8,7 +8,7 @@ machine of `table`, like everybody's events.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 
 from fairdeal.cards import Card, Deck, in_canonical_order
@@ -32,9 +32,10 @@ from fairdeal.hand import Hand, Phase, discard_lock, discard_salt
 from fairdeal.sealed_deck import Opening, SealedDeck
 from fairdeal.seeds import ServerSeed
 from fairdeal.shuffle import pick
+from fairdeal.values import changed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dealing:
     """A hand and its secrets. Never logged, never pickled.
 
@@ -58,7 +59,7 @@ class Dealing:
         """The same secrets with the hand as it is now, its decks derived."""
         if hand is self.hand and self.decks:
             return self
-        return replace(self, hand=hand)._with_decks()
+        return changed(self, hand=hand)._with_decks()
 
     def _with_decks(self) -> Dealing:
         """Derive the deck of every epoch whose seeds are all open."""
@@ -71,7 +72,7 @@ class Dealing:
             cards = self._pool(epoch, decks) if epoch else hand.game.deck(hand.table.ruleset)
             key = hand.key(epoch, self.server_seed)
             decks = (*decks, SealedDeck.from_key(key, epoch, cards))
-        return self if decks is self.decks else replace(self, decks=decks)
+        return self if decks is self.decks else changed(self, decks=decks)
 
     def _pool(self, epoch: int, decks: Sequence[SealedDeck]) -> Deck:
         """The cards that an epoch's reshuffle takes or took. Spec: HAND-13, MUS-4."""
@@ -213,7 +214,7 @@ class Dealing:
             locks[seat] = Lock(len(cards), discard_lock(hand.number, seat, k, salt, cards))
             thrown[seat] = (*thrown.get(seat, ()), cards)
         event = CardsDiscarded(header=header, hand=hand.number, discards=locks, sigs=sigs)
-        return event, replace(self, thrown=thrown)
+        return event, changed(self, thrown=thrown)
 
     def show(self, header: Header, seat: int, places: Sequence[Place]) -> CardsShown:
         """A seat lays cards open. Spec: HAND-11, KOZ-7."""

@@ -5,6 +5,7 @@ Spec: encoding.md. In this profile the bytes equal RFC 8785.
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -82,6 +83,7 @@ def parse_time(text: object) -> int:
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
+@functools.lru_cache(maxsize=64)
 def format_time(milliseconds: int) -> str:
     """Write milliseconds since 1970 as the profile's time. Spec: ENC-6."""
     instant = _EPOCH + timedelta(milliseconds=milliseconds)

@@ -9,7 +9,7 @@ Spec: hand.md. One method for each event type, named after it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -57,6 +57,7 @@ from fairdeal.seeds import (
     verify_commitment,
     verify_link,
 )
+from fairdeal.values import changed
 
 
 class Phase(StrEnum):
@@ -91,7 +92,7 @@ class Claim(NamedTuple):
     """A card shown out of the seat's discards, at the count of a Kozel hand."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hand:
     """A hand, as far as its public events tell."""
 
@@ -230,24 +231,24 @@ class Hand:
                 after = self._cards_given(event)
             case CardsReturned():
                 layout = self.game.give_back(self.table.ruleset, self.playing)
-                after = replace(self, layout=layout)
+                after = changed(self, layout=layout)
             case CardsLooked():
                 self._check_seats((event.seat,))
                 layout = self.game.look(self.table.ruleset, self.playing, event.seat)
-                after = replace(self, layout=layout)
+                after = changed(self, layout=layout)
             case StockReshuffled():
                 after = self._stock_reshuffled(event)
             case HandClosed():
                 if not self.game.may_close(self.playing):
                     raise StateError("wrong_phase", "a round of discards is under way")
-                after = replace(self, phase=Phase.CLOSED)
+                after = changed(self, phase=Phase.CLOSED)
             case HandAborted():
                 after = self._hand_aborted(event)
             case HandDisclosed():
                 return self._hand_disclosed(event)
             case _:
                 raise self._wrong_phase()
-        return replace(after, last_at=event.header.at)
+        return changed(after, last_at=event.header.at)
 
     def _wrong_phase(self) -> StateError:
         return StateError("wrong_phase", f"not while the hand is {self.phase}")
@@ -286,7 +287,7 @@ class Hand:
             for seat, suit in event.trumps.items()
         }
         self._check_signatures(event.sigs, messages)
-        return replace(self, trumps=trumps)
+        return changed(self, trumps=trumps)
 
     def _seeds_sealed(self, event: SeedsSealed) -> Hand:
         """Spec: HAND-4, SEAL-1."""
@@ -306,14 +307,14 @@ class Hand:
             for seat, value in event.seals.items()
         }
         self._check_signatures(event.sigs, messages)
-        sealed = replace(self, seals=seals)
+        sealed = changed(self, seals=seals)
         if sealed.missing_seals:
             return sealed
-        return replace(sealed._await_seeds(event, 0), sealed_head=event.digest)
+        return changed(sealed._await_seeds(event, 0), sealed_head=event.digest)
 
     def _await_seeds(self, event: HandEvent, epoch: int) -> Hand:
         """Seeds of an epoch are due, under the head that this event is. Spec: HAND-5, HAND-12."""
-        return replace(
+        return changed(
             self,
             phase=Phase.REOPENING if epoch else Phase.OPENING,
             epoch=epoch,
@@ -344,10 +345,10 @@ class Hand:
         }
         self._check_signatures(event.sigs, messages)
         seeds = (*self.seeds[: self.epoch], {**opened, **event.seeds})
-        after = replace(self, seeds=seeds)
+        after = changed(self, seeds=seeds)
         if after.missing_seeds:
             return after
-        return replace(after, phase=Phase.RESTOCKING if self.epoch else Phase.DEALING)
+        return changed(after, phase=Phase.RESTOCKING if self.epoch else Phase.DEALING)
 
     def _check_seed(self, seat: int, seed: SeatSeed) -> None:
         if self.epoch:
@@ -384,12 +385,12 @@ class Hand:
         }
         if dict(event.positions) != expected:
             raise StateError("wrong_event", "the cards do not go round as the rules say")
-        return replace(
+        return changed(
             self,
             phase=Phase.PLAYING,
             dealt=event,
             roots=((event.deck_root, len(self.game.deck(rules))),),
-            layout=replace(layout, trumps=self.trumps),
+            layout=changed(layout, trumps=self.trumps),
             shown=tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
         )
 
@@ -410,19 +411,19 @@ class Hand:
         for seat, place in due:
             layout = layout.with_received(seat, (*layout.received[seat], place))
         served = len(due)
-        layout = replace(layout, owed=layout.owed[served:], stock=layout.stock[served:])
+        layout = changed(layout, owed=layout.owed[served:], stock=layout.stock[served:])
         return self._continue(layout, event)
 
     def _continue(self, layout: Layout, event: HandEvent) -> Hand:
         """What the rules make due after this layout. Spec: HAND-9, HAND-12, HAND-14."""
         if not layout.owed:
-            return replace(self, layout=self.game.served(layout), phase=Phase.PLAYING)
-        after = replace(self, layout=layout, phase=Phase.SERVING)
+            return changed(self, layout=self.game.served(layout), phase=Phase.PLAYING)
+        after = changed(self, layout=layout, phase=Phase.SERVING)
         if layout.stock:
             return after
         if self.epoch == LAST_EPOCH:
             # Only an abort is legal now: a reshuffle is due that no seed can feed.
-            return replace(after, phase=Phase.RESTOCKING, head=None)
+            return changed(after, phase=Phase.RESTOCKING, head=None)
         return after._await_seeds(event, self.epoch + 1)
 
     def _cards_discarded(self, event: CardsDiscarded) -> Hand:
@@ -445,10 +446,10 @@ class Hand:
             k = layout.thrown[seat]
             locks[seat, k] = lock
             claims.append(Claim(seat, k, layout.received[seat], _down(layout, seat)))
-        changed = replace(self, locks=locks, claims=self.claims + tuple(claims))
+        locked = changed(self, locks=locks, claims=self.claims + tuple(claims))
         if after.owed:
-            return changed._continue(after, event)
-        return replace(changed, layout=after)
+            return locked._continue(after, event)
+        return changed(locked, layout=after)
 
     def _cards_shown(self, event: CardsShown) -> Hand:
         """Spec: HAND-11."""
@@ -470,7 +471,7 @@ class Hand:
             )
             layout = self.game.show(self.table.ruleset, layout, shown.seat, shown.place)
         public = tuple([(shown.place, shown.card, shown.salt) for shown in event.shown])
-        return replace(
+        return changed(
             self, layout=layout, claims=self.claims + tuple(claims), shown=self.shown + public
         )
 
@@ -492,8 +493,8 @@ class Hand:
             )
         places = frozenset([given.place for given in event.given])
         public = tuple([(given.place, given.card, given.salt) for given in event.given])
-        layout = replace(layout, shown=layout.shown | places)
-        return replace(self, layout=layout, shown=self.shown + public)
+        layout = changed(layout, shown=layout.shown | places)
+        return changed(self, layout=layout, shown=self.shown + public)
 
     def _stock_reshuffled(self, event: StockReshuffled) -> Hand:
         """Spec: HAND-13, MUS-4."""
@@ -505,12 +506,12 @@ class Hand:
             raise StateError("wrong_event", "the new stock is the pool that the rules name")
         stock = tuple([Place(event.epoch, position) for position in range(event.count)])
         heap = tuple([throw for throw in layout.heap if throw not in pool])
-        return replace(
+        return changed(
             self,
             phase=Phase.SERVING,
             roots=(*self.roots, (event.deck_root, event.count)),
             pools=(*self.pools, pool),
-            layout=replace(layout, stock=stock, heap=heap),
+            layout=changed(layout, stock=stock, heap=heap),
         )
 
     # The end.
@@ -533,7 +534,7 @@ class Hand:
             allowed = event.missing if set(event.missing) <= set(due) else ()
         if event.missing != allowed:
             raise StateError("wrong_event", "`missing` names the seats whose turn it was")
-        return replace(self, phase=Phase.ABORTED, reason=event.reason, missing=event.missing)
+        return changed(self, phase=Phase.ABORTED, reason=event.reason, missing=event.missing)
 
     def _hand_disclosed(self, event: HandDisclosed) -> Hand:
         """Spec: HAND-17."""
@@ -544,7 +545,7 @@ class Hand:
             raise StateError("wrong_phase", "the server seed of this hand is lost")
         verify_commitment(self.commitment, event.server_seed)
         self._check_discards(event.discards, event.server_seed)
-        return replace(self, disclosed=event)
+        return changed(self, disclosed=event)
 
     def _check_discards(self, discards: Discards, server_seed: ServerSeed) -> None:
         """Locks open to these cards, which were in the holding. Spec: HAND-10, HAND-11."""

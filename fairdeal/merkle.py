@@ -92,8 +92,10 @@ class Tree:
         for height in range((end - 1).bit_length()):
             sibling = (index >> height) ^ 1
             start = sibling << height
-            if start < end:
-                path.append(self._subtree(start, min(start + (1 << height), end)))
+            if start + (1 << height) <= end:
+                path.append(self.levels[height][sibling])
+            elif start < end:
+                path.append(self._subtree(start, end))
         return path
 
     def consistency_path(self, old: int, size: int | None = None) -> list[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 from fairdeal.ed25519 import is_valid_point
@@ -28,6 +28,7 @@ from fairdeal.hand import Hand
 from fairdeal.hashing import Digest
 from fairdeal.log.note import VerifierKey
 from fairdeal.seeds import Commitment, verify_commitment
+from fairdeal.values import changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Seen:
         return Seen((*parts, part))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """A table, as far as its public events tell."""
 
@@ -151,7 +152,7 @@ class Table:
                 after = self._table_closed(event)
             case _:
                 raise StateError("wrong_event", "this event is not one of a table")
-        return replace(after, head=event.digest, seq=header.seq, last_at=header.at)
+        return changed(after, head=event.digest, seq=header.seq, last_at=header.at)
 
     def _expect_between_hands(self) -> None:
         if self.open_hand is not None:
@@ -181,7 +182,7 @@ class Table:
             raise StateError("commitment_mismatch", "the commitment is the one announced before")
         if event.first not in self.first_choices():
             raise StateError("first_not_allowed", "another seat receives the first card")
-        return replace(
+        return changed(
             self,
             hand=Hand.open(self.terms_event, self.terms, event),
             next_commitment=event.next_commitment,
@@ -204,7 +205,7 @@ class Table:
         lost = isinstance(event, HandAborted) and event.reason == "lost"
         if after.is_final and not lost:
             undisclosed = {**undisclosed, after.number: after}
-        return replace(self, hand=after, seen=seen, undisclosed=undisclosed)
+        return changed(self, hand=after, seen=seen, undisclosed=undisclosed)
 
     def _hand_disclosed(self, event: HandDisclosed) -> Self:
         """Spec: HAND-17."""
@@ -216,7 +217,7 @@ class Table:
         after = hand.apply(event)
         left = {number: other for number, other in self.undisclosed.items() if number != event.hand}
         newest = after if self.hand is not None and self.hand.number == event.hand else self.hand
-        return replace(self, hand=newest, undisclosed=left)
+        return changed(self, hand=newest, undisclosed=left)
 
     def _table_closed(self, event: TableClosed) -> Self:
         """Spec: TBL-2."""
@@ -227,4 +228,4 @@ class Table:
             verify_commitment(self.next_commitment, event.unused_seed)
         except VerificationError as error:
             raise StateError(error.code, str(error)) from None
-        return replace(self, is_closed=True)
+        return changed(self, is_closed=True)

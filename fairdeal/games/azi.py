@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from fairdeal.cards import Deck, french_deck
 from fairdeal.codecs import Place
 from fairdeal.errors import StateError
 from fairdeal.games.base import Game, Layout, Ruleset, Throw, Turned, Value
+from fairdeal.values import changed
 
 
 class Azi(Game):
@@ -68,4 +68,4 @@ class Azi(Game):
         """A seat's cards may leave the service from now on. Spec: AZI-3."""
         if not rules["blind"] or seat in layout.looked:
             return super().look(rules, layout, seat)
-        return replace(layout, looked=layout.looked | {seat}, fresh=False)
+        return changed(layout, looked=layout.looked | {seat}, fresh=False)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from fairdeal.cards import Card, Deck
 from fairdeal.codecs import Place
 from fairdeal.errors import FormatError, StateError
+from fairdeal.values import changed
 
 Value = str | int | bool
 Ruleset = Mapping[str, Value]
@@ -41,7 +42,7 @@ class Indicator(NamedTuple):
     """Whether its place is public from the start."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """Where the cards are, as far as everyone may know."""
 
@@ -88,14 +89,14 @@ class Layout:
     def with_received(self, seat: int, places: tuple[Place, ...]) -> Layout:
         """The layout in which a seat has these places."""
         received = (*self.received[:seat], places, *self.received[seat + 1 :])
-        return replace(self, received=received, fresh=False)
+        return changed(self, received=received, fresh=False)
 
     def throw(self, throws: tuple[Throw, ...]) -> Layout:
         """The layout in which these discards lie face down."""
         counts = list(self.thrown)
         for made in throws:
             counts[made.seat] += 1
-        return replace(
+        return changed(
             self,
             thrown=tuple(counts),
             down=self.down + throws,
@@ -190,7 +191,7 @@ class Game(ABC):
 
     def served(self, layout: Layout) -> Layout:
         """The layout when a service has been completed."""
-        return replace(layout, trick=(), locked=())
+        return changed(layout, trick=(), locked=())
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
         """The layout after a seat shows a card. Spec: HAND-11."""
@@ -203,9 +204,9 @@ class Game(ABC):
             raise StateError("not_in_holding", "this seat does not hold such a card")
         shown = layout.shown | {place}
         if not self.showing_plays:
-            return replace(layout, shown=shown, fresh=False)
+            return changed(layout, shown=shown, fresh=False)
         layout = layout.take(seat, place)
-        return replace(layout, shown=shown, trick=(*layout.trick, (seat, place)))
+        return changed(layout, shown=shown, trick=(*layout.trick, (seat, place)))
 
     def give_back(self, rules: Ruleset, layout: Layout) -> Layout:
         """The layout after the trick went back to where it came from."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from fairdeal.cards import Deck, french_deck
 from fairdeal.codecs import Place
 from fairdeal.errors import StateError
 from fairdeal.games.base import Game, Indicator, Layout, Ruleset, Throw, Turned, Value
+from fairdeal.values import changed
 
 _HAND = 4
 _STOCK = 16
@@ -57,7 +57,7 @@ class Kozel(Game):
         if rules["indicator_place"] == "bottom" and indicator is not None:
             place = Place(0, indicator)
             rest = tuple([other for other in layout.stock if other != place])
-            layout = replace(layout, stock=(*rest, place))
+            layout = changed(layout, stock=(*rest, place))
         return layout
 
     def draw(self, rules: Ruleset, layout: Layout, first: int) -> Layout:
@@ -68,7 +68,7 @@ class Kozel(Game):
             raise StateError("draw_not_due", "a draw follows a trick, while there is a stock")
         order = [(first + step) % len(layout.received) for step in range(len(layout.received))]
         owed = order * (_HAND - held)
-        return replace(layout, owed=tuple(owed[: len(layout.stock)]))
+        return changed(layout, owed=tuple(owed[: len(layout.stock)]))
 
     def discard(self, rules: Ruleset, layout: Layout, counts: Mapping[int, int]) -> Layout:
         """Cards thrown on a trick face down. Spec: KOZ-4."""
@@ -89,7 +89,7 @@ class Kozel(Game):
             raise StateError("not_in_holding", "this is none of the seat's discards")
         # Its places leave `received` and the count of its discards together.
         shown = layout.take(seat, place)
-        return replace(shown, down=_without_one(layout.down, seat), shown=layout.shown | {place})
+        return changed(shown, down=_without_one(layout.down, seat), shown=layout.shown | {place})
 
     def give_back(self, rules: Ruleset, layout: Layout) -> Layout:
         """A pull: the trick goes back. Spec: KOZ-6."""
@@ -98,7 +98,7 @@ class Kozel(Game):
         back = layout
         for seat, place in layout.trick:
             back = back.with_received(seat, (*back.received[seat], place))
-        return replace(
+        return changed(
             back,
             down=tuple([throw for throw in layout.down if throw not in layout.locked]),
             heap=tuple([throw for throw in layout.heap if throw not in layout.locked]),

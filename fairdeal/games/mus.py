@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import ClassVar
 
 from fairdeal.cards import Deck, spanish_deck
 from fairdeal.codecs import Place
 from fairdeal.errors import StateError
 from fairdeal.games.base import Game, Layout, Ruleset, Throw, Value
+from fairdeal.values import changed
 
 _HAND = 4
 
@@ -63,11 +63,11 @@ class Mus(Game):
         after = layout.throw(tuple(Throw(seat, layout.thrown[seat], counts[seat]) for seat in now))
         if len(after.locked) < len(turns):
             return after
-        return replace(after, owed=_service(rules, after.locked))
+        return changed(after, owed=_service(rules, after.locked))
 
     def served(self, layout: Layout) -> Layout:
         """The round is over."""
-        return replace(layout, locked=(), rounds=layout.rounds + 1)
+        return changed(layout, locked=(), rounds=layout.rounds + 1)
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
         """A card shown, between rounds. Spec: MUS-5."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ class VerifierKey:
         return key
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SigningKey:
     """A log's name and Ed25519 secret."""
 
@@ -80,7 +81,7 @@ class SigningKey:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("secrets are not pickled")
 
-    @property
+    @functools.cached_property
     def verifier(self) -> VerifierKey:
         """The public half."""
         return VerifierKey(self.name, public_key(self.secret))

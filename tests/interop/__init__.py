@@ -1,0 +1,1 @@
+"""Core, verifier and page must agree."""
