@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from fairdeal.cards import Card, Deck, in_canonical_order
 from fairdeal.codecs import Given, Lock, Place, Shown
+from fairdeal.discards import discard_lock, discard_salt
 from fairdeal.errors import StateError
 from fairdeal.events import (
     CardsDiscarded,
@@ -28,7 +29,7 @@ from fairdeal.events import (
     StockReshuffled,
 )
 from fairdeal.games.base import Layout
-from fairdeal.hand import Hand, Phase, discard_lock, discard_salt
+from fairdeal.hand import Hand, Phase
 from fairdeal.sealed_deck import Opening, SealedDeck
 from fairdeal.seeds import ServerSeed
 from fairdeal.shuffle import pick

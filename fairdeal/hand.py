@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from fairdeal.cards import Card
 from fairdeal.codecs import Lock, Place
+from fairdeal.discards import Claim, verify_discards
 from fairdeal.ed25519 import verify_signature
 from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import (
@@ -24,7 +25,6 @@ from fairdeal.events import (
     CardsLooked,
     CardsReturned,
     CardsShown,
-    Discards,
     HandAborted,
     HandClosed,
     HandDealt,
@@ -40,7 +40,7 @@ from fairdeal.events import (
 )
 from fairdeal.games import game_named
 from fairdeal.games.base import Game, Layout, Throw
-from fairdeal.hashing import Digest, framed_hash, stream, u8, u32be
+from fairdeal.hashing import Digest
 from fairdeal.seeds import (
     LAST_EPOCH,
     Commitment,
@@ -76,20 +76,6 @@ class Phase(StrEnum):
 
 _FINAL: Final = (Phase.CLOSED, Phase.ABORTED)
 _OPENING: Final = (Phase.OPENING, Phase.REOPENING)
-
-
-class Claim(NamedTuple):
-    """A card shown, or a discard made: to be held against the discards once they are disclosed."""
-
-    seat: int
-    k: int | None
-    """Which discard it was; None for a card that was shown."""
-    places: tuple[Place, ...]
-    """The card shown; for a discard the places it can have come from."""
-    down: tuple[int, ...]
-    """The seat's discards that lay face down then: the cards are in none of them."""
-    from_down: bool = False
-    """A card shown out of the seat's discards, at the count of a Kozel hand."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +155,11 @@ class Hand:
         return tuple([seat for seat in self.table.contribute if seat not in self.seeds[self.epoch]])
 
     @property
+    def chains_ended(self) -> bool:
+        """Whether a reshuffle is due that no seed can feed. Spec: HAND-14."""
+        return self.phase is Phase.RESTOCKING and self.head is None
+
+    @property
     def declarations_due(self) -> tuple[int, ...]:
         """Seats that have not named their trumps, in the order in which they must. Spec: HAND-3."""
         if not self.game.declares_trumps:
@@ -188,7 +179,7 @@ class Hand:
             return "seal_timeout", self.opened_at + 1000 * timeouts.seal
         if self.phase in _OPENING:
             return "open_timeout", self.head_at + 1000 * timeouts.open
-        if self.is_final or self.phase is Phase.DEALING:
+        if self.is_final or self.phase is Phase.DEALING or self.chains_ended:
             return None
         return "idle", self.last_at + 1000 * timeouts.hand
 
@@ -520,8 +511,7 @@ class Hand:
         """Spec: HAND-16, HAND-14."""
         if self.is_final:
             raise StateError("already_final", "the hand has ended")
-        chains_ended = self.phase is Phase.RESTOCKING and self.head is None
-        if chains_ended != (event.reason == "epochs"):
+        if self.chains_ended != (event.reason == "epochs"):
             raise StateError("wrong_phase", "a hand ends for `epochs` when the seats' chains have")
         due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
         allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
@@ -544,47 +534,11 @@ class Hand:
         if self.reason == "lost":
             raise StateError("wrong_phase", "the server seed of this hand is lost")
         verify_commitment(self.commitment, event.server_seed)
-        self._check_discards(event.discards, event.server_seed)
+        key = self.key(0, event.server_seed) if self.locks else None
+        verify_discards(self.number, self.locks, self.claims, event.discards, key)
         return changed(self, disclosed=event)
-
-    def _check_discards(self, discards: Discards, server_seed: ServerSeed) -> None:
-        """Locks open to these cards, which were in the holding. Spec: HAND-10, HAND-11."""
-        listed = {(seat, k): cards for seat, ks in discards.items() for k, cards in enumerate(ks)}
-        if listed.keys() != self.locks.keys():
-            raise VerificationError("lock_mismatch", "each discard of the hand is listed once")
-        if listed:
-            key = self.key(0, server_seed)
-            for (seat, k), cards in listed.items():
-                lock = self.locks[seat, k]
-                salt = discard_salt(key, seat, k)
-                if (
-                    len(cards) != lock.size
-                    or list(cards) != sorted(cards)
-                    or lock.lock != discard_lock(self.number, seat, k, salt, cards)
-                ):
-                    raise VerificationError("lock_mismatch", "a lock opens to other cards")
-        for claim in self.claims:
-            down = {place for k in claim.down for place in listed[claim.seat, k]}
-            if claim.k is None:
-                fits = (claim.places[0] in down) == claim.from_down
-            else:
-                cards = listed[claim.seat, claim.k]
-                fits = len(set(cards)) == len(cards) and set(cards) <= set(claim.places) - down
-            if not fits:
-                raise VerificationError("not_in_holding", "a card was not in the holding then")
 
 
 def _down(layout: Layout, seat: int) -> tuple[int, ...]:
     """Which of a seat's discards lie face down."""
     return tuple([throw.k for throw in layout.down if throw.seat == seat])
-
-
-def discard_salt(key: DealKey, seat: int, k: int) -> bytes:
-    """The salt of a seat's k-th discard, from K_0. Spec: HAND-10."""
-    return stream(key, f"discard {seat} {k}", 32)
-
-
-def discard_lock(hand: int, seat: int, k: int, salt: bytes, cards: tuple[Place, ...]) -> bytes:
-    """The lock on a discard. Spec: HAND-10, TAG-1."""
-    joined = b"".join([u32be(place.epoch) + u32be(place.position) for place in sorted(cards)])
-    return framed_hash("discard", u32be(hand), u8(seat), u32be(k), salt, joined)

@@ -35,13 +35,14 @@ def new_table(game: str, name: str, **terms: Any) -> LocalTable:  # noqa: ANN401
 
 
 def play_kozel(table: LocalTable, tricks: int = 99, pull: bool = False) -> None:
-    """One-card tricks; odd seats throw face down where they may. The taker is the trick's number."""
+    """One-card tricks; odd seats throw face down where they may; the taker is as good as any."""
     hidden = table.hand.table.ruleset["discards"] == "hidden"
     trick = 0
     while any(table.hand.playing.counts()) and trick < tricks:
         if pull and trick == 0:
             table.show(0, table.secrets.holding(0)[:1])
-            table.discard({1: table.secrets.holding(1)[:1]})
+            if hidden:
+                table.discard({1: table.secrets.holding(1)[:1]})
             table.give_back()
         for step in range(4):
             seat = (trick + step) % 4
@@ -68,8 +69,10 @@ def mus_round(table: LocalTable, sizes: tuple[int, int, int, int]) -> None:
         seat = (start + step) % 4
         table.discard({seat: table.secrets.holding(seat)[-size:]})
     while table.hand.phase is Phase.REOPENING:
-        table.open_seeds((0, 2))
-        table.open_seeds((1, 3))
+        due = table.hand.missing_seeds
+        for portion in (due[::2], due[1::2]):
+            if portion:
+                table.open_seeds(portion)
 
 
 def play_mus(table: LocalTable, rounds: tuple[tuple[int, int, int, int], ...]) -> None:

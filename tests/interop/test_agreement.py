@@ -182,7 +182,7 @@ def test_mangled_files_never_pass_nor_raise_in_full():
 
 
 def test_both_custodies_deal_the_same_deck():
-    """Equal seeds and terms give byte-equal decks, whoever brings the seeds and in what portions."""
+    """Equal seeds and terms give byte-equal decks, in whatever portions the seeds come."""
     for game in sorted(GAMES):
         alone = new_table(game, "c0")
         together = new_table(game, "c0")
