@@ -14,6 +14,7 @@ from typing import Any
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
 from fairdeal.ed25519 import public_key, sign
+from fairdeal.errors import FairdealError
 from fairdeal.events import (
     CardsLooked,
     CardsReturned,
@@ -270,8 +271,12 @@ class LocalTable:
                 event.discards[s].lock,
             ),
         )
-        self.dealing = dealing
-        self.log(replace(event, sigs=sigs))
+        before, self.dealing = self.dealing, dealing
+        try:
+            self.log(replace(event, sigs=sigs))
+        except FairdealError:
+            self.dealing = before
+            raise
 
     def show(self, seat: int, places: Sequence[Place]) -> None:
         """A seat lays cards open."""

@@ -1,0 +1,295 @@
+"""The command as a player runs it: in a process of its own."""
+
+import importlib.resources
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipapp
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from fairdeal_verifier import __main__ as command
+from fairdeal_verifier import __version__, verify
+from fairdeal_verifier.report import Style, to_text
+from fairdeal_verifier.texts import NOT_PROVED
+from tests.verifier import builder as B  # noqa: N812
+from tests.verifier.test_evidence import notes
+
+PACKAGE = Path(command.__file__).parent
+MUS = B.mus(salt="a")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "good.fair.json").write_bytes(MUS.file())
+    (folder / "bad.fair.json").write_bytes(
+        MUS.file(lambda v: v["disclosed"].update(server_seed="00" * 32))
+    )
+    (folder / "cut.fair.json").write_bytes(MUS.file()[:-1])
+    (folder / "aborted.fair.json").write_bytes(
+        B.Builder("azi").open().abort("operator", [1]).file()
+    )
+    unfinished = B.Builder("azi").start()
+    unfinished.disclosed = False
+    (folder / "unfinished.fair.json").write_bytes(unfinished.file())
+    (folder / "log.vkey").write_text(B.VKEY + "\n", encoding="utf-8")
+    (folder / "head.receipt").write_text(MUS.receipt(MUS.sealed_head), encoding="utf-8")
+    (folder / "end.receipt").write_text(MUS.receipt(), encoding="utf-8")
+    (folder / "notes.json").write_bytes(notes(MUS))
+    return folder
+
+
+def run(folder, *arguments, stdin=None, how=None, **env):
+    how = how or ["-S", "-m", "fairdeal_verifier"]
+    return subprocess.run(
+        [sys.executable, *how, *arguments],
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env={"PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+        | env,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "first"),
+    [
+        (["good.fair.json", "--key", B.VKEY], 0, "VERIFIED  hand 1 of tbl_"),
+        (["good.fair.json", "--key", "log.vkey"], 0, "VERIFIED  "),
+        (["aborted.fair.json", "--key", "log.vkey"], 0, "VERIFIED (aborted: operator, seats 1)  "),
+        (["bad.fair.json", "--key", "log.vkey"], 1, "FAILED  "),
+        (
+            ["good.fair.json"],
+            3,
+            "CONSISTENT, log key unknown: this proves nothing about the service  ",
+        ),
+        (["unfinished.fair.json", "--key", "log.vkey"], 3, "INCOMPLETE  "),
+        (["cut.fair.json", "--key", "log.vkey"], 4, "UNREADABLE"),
+    ],
+)
+def test_exit_codes(folder, arguments, code, first):
+    done = run(folder, *arguments)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == code
+    assert lines[0].startswith(first)
+    assert not done.stderr
+    for line in NOT_PROVED:
+        assert f"  - {line}" in lines
+
+
+def test_a_failure_is_named_on_a_line_of_its_own(folder):
+    lines = run(folder, "bad.fair.json", "--key", "log.vkey").stdout.decode().splitlines()
+    assert lines[1].startswith("FAIL server.commitment  ")
+    assert any(line.startswith("  SKIP  shuffle ") and "Not checked: " in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["none.fair.json"],
+        ["good.fair.json", "--key", "none"],
+        ["good.fair.json", "--key", "good.fair.json"],
+        ["good.fair.json", "--mine", "0=00"],
+        ["good.fair.json", "--mine", "0=" + "AB" * 32],
+        ["good.fair.json", "--mine", "none.json"],
+        ["good.fair.json", "--mine", "log.vkey"],
+        ["good.fair.json", "--mine", "notes.json", "--mine", "notes.json"],
+        ["good.fair.json", "--receipt", "none"],
+        ["good.fair.json", "--lang", "ru"],
+        ["good.fair.json", "--color", "sometimes"],
+        ["good.fair.json", "--more"],
+        ["a\0b"],
+    ],
+)
+def test_usage(folder, arguments):
+    if "a\0b" in arguments:
+        assert command.main(arguments) == 2
+        return
+    done = run(folder, *arguments)
+    assert done.returncode == 2
+    assert done.stderr
+    assert b"Traceback" not in done.stderr
+    assert not done.stdout
+
+
+def test_all_that_can_be_given(folder):
+    seed = MUS.chains[1][0].hex()
+    more = [
+        "--mine",
+        "notes.json",
+        "--mine",
+        f"1={seed}",
+        "--receipt",
+        "head.receipt",
+        "end.receipt",
+    ]
+    done = run(folder, "good.fair.json", *more, "--lang", "en")
+    assert done.returncode == 0
+    text = done.stdout.decode()
+    assert "  PASS  mine " in text
+    assert "  PASS  receipt " in text
+
+
+def test_from_standard_input(folder):
+    done = run(folder, "-", "--key", B.VKEY, stdin=MUS.file())
+    assert done.returncode == 0
+    assert run(folder, "-", stdin=b"").returncode == 4
+
+
+def test_json_is_as_the_schema_says(folder):
+    schema = json.loads(
+        importlib.resources.files("fairdeal_verifier").joinpath("report.schema.json").read_text()
+    )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for name in ("good", "bad", "cut", "aborted", "unfinished"):
+        done = run(folder, f"{name}.fair.json", "--json", "--key", "log.vkey")
+        value = json.loads(done.stdout)
+        jsonschema.validate(value, schema)
+        assert value["exit"] == done.returncode
+        assert value["format"] == "fairdeal-report/1"
+    for b in (B.kozel(), B.azi(), B.svoi()):
+        jsonschema.validate(verify(b.file()).to_json(), schema)
+
+
+def test_trace_shows_every_draw(folder):
+    text = run(folder, "good.fair.json", "--trace").stdout.decode()
+    assert text.count("  Shuffle of epoch ") == 2
+    assert sum(line.startswith("    step ") for line in text.splitlines()) == 39 + 27
+    assert "refused" in text
+    report = verify(MUS.file(), trace=True)
+    for trace in report.trace:
+        order = list(trace.cards)
+        for draw in trace.draws:
+            assert all(byte >= 256 - 256 % (draw.i + 1) for byte in draw.taken[:-1])
+            order[draw.i], order[draw.j] = order[draw.j], order[draw.i]
+        assert order == MUS.orders[trace.epoch]
+
+
+def test_explain_gives_reasons_and_values(folder):
+    text = run(folder, "good.fair.json", "--explain").stdout.decode()
+    assert text.count("          why: ") == sum(
+        text.count(f"  {word}  ") for word in ("PASS", "SKIP", "N/A ")
+    )
+    assert MUS.C.hex() in text
+
+
+def test_colour_is_never_alone(folder):
+    plain = run(folder, "good.fair.json").stdout.decode()
+    assert "\x1b" not in plain
+    coloured = run(folder, "good.fair.json", "--color", "always").stdout.decode()
+    assert coloured.startswith("\x1b[33mCONSISTENT")
+    assert re.sub("\x1b\\[\\d+m", "", coloured) == plain
+    assert "\x1b" not in run(folder, "good.fair.json", "--color", "never").stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("no_color", "is_tty", "colour"), [(None, True, True), ("1", True, False), (None, False, False)]
+)
+def test_no_color_is_honoured(monkeypatch, no_color, is_tty, colour):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_tty, raising=False)
+    assert command._style("auto").colour == colour
+    assert command._style("always").colour
+
+
+def test_cards_in_letters_where_symbols_cannot_be_written(folder):
+    (folder / "kozel.fair.json").write_bytes(B.kozel().file())
+    done = run(folder, "kozel.fair.json", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    text = done.stdout.decode("ascii")
+    assert done.returncode == 3
+    assert "  turned  " in text
+    symbols = to_text(verify(B.kozel().file()), Style())
+    assert "♥" in symbols
+
+
+def test_version(folder):
+    done = run(folder, "--version")
+    assert done.stdout.decode().strip() == f"fairdeal-verify {__version__}"
+
+
+def test_a_reader_that_goes_away(folder):
+    line = (
+        f"'{sys.executable}' -S -m fairdeal_verifier good.fair.json --trace --explain; echo $? >&2"
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"({line}) | head -1"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
+        env={"PYTHONPATH": str(PACKAGE.parent), "PATH": os.environ["PATH"], "PYTHONUTF8": "1"},
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.strip() == b"3"
+
+
+# Uninstalled: copied as a folder, or in a zip; without site-packages and this project's path.
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory):
+    target = tmp_path_factory.mktemp("copied")
+    shutil.copytree(
+        PACKAGE, target / "fairdeal_verifier", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (target / "log.vkey").write_text(B.VKEY, encoding="utf-8")
+    (target / "good.fair.json").write_bytes(MUS.file())
+    return target
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        ["-I", "-S", "fairdeal_verifier"],
+        ["-S", "-m", "fairdeal_verifier"],
+        ["-E", "-s", "-S", "-m", "fairdeal_verifier"],
+        ["-I", "-S", "fairdeal_verifier/__main__.py"],
+    ],
+)
+def test_uninstalled(copied, how):
+    done = run(copied, "good.fair.json", "--key", "log.vkey", how=how, PYTHONPATH="")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"VERIFIED")
+
+
+def test_in_a_zip(copied, tmp_path):
+    target = tmp_path / "verify.pyz"
+    source = tmp_path / "source"
+    shutil.copytree(copied / "fairdeal_verifier", source / "fairdeal_verifier")
+    zipapp.create_archive(source, target, main="fairdeal_verifier.__main__:main")
+    done = run(
+        copied,
+        "good.fair.json",
+        "--key",
+        "log.vkey",
+        "--json",
+        how=["-I", "-S", str(target)],
+        PYTHONPATH="",
+    )
+    assert json.loads(done.stdout)["verdict"] == "VERIFIED"
+
+
+def test_nothing_but_the_standard_library_is_imported(copied):
+    code = (
+        "import sys; sys.path.insert(0, '.'); import fairdeal_verifier.__main__;"
+        "known = sys.stdlib_module_names | {'fairdeal_verifier', '__main__'};"
+        "print([m for m in sys.modules if m.split('.')[0] not in known])"
+    )
+    done = run(copied, how=["-I", "-S", "-c", code], PYTHONPATH="")
+    assert done.stdout.strip() == b"[]"
+
+
+def test_the_same_file_gives_the_same_report(folder):
+    once = run(folder, "good.fair.json", "--explain", "--trace", PYTHONHASHSEED="1").stdout
+    again = run(folder, "good.fair.json", "--explain", "--trace", PYTHONHASHSEED="2").stdout
+    assert once == again

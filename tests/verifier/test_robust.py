@@ -1,0 +1,238 @@
+"""Whatever the bytes: no exception, no hang, and no pass for what was changed."""
+
+import json
+import random
+import time
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdeal_verifier import evidence, note, verify
+from tests.verifier import builder as B  # noqa: N812
+
+SMALL = B.azi(seats=2).file()
+MUS = B.mus(keys=(0,)).file()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Remembers signatures, since most mutants leave them as they are."""
+    original, known = note.verify_signature, {}
+
+    def remembered(*arguments):
+        if arguments not in known:
+            known[arguments] = original(*arguments)
+        return known[arguments]
+
+    monkeypatch.setattr(note, "verify_signature", remembered)
+    monkeypatch.setattr(evidence, "verify_signature", remembered)
+
+
+def test_every_byte_of_a_small_file(quick):
+    chooser = random.Random(1)
+    for at in range(len(SMALL)):
+        values = {SMALL[at] ^ 1, SMALL[at] ^ 0x20, 0x22, chooser.randrange(256)} - {SMALL[at]}
+        for value in values:
+            report = verify(SMALL[:at] + bytes([value]) + SMALL[at + 1 :], key=B.VKEY)
+            assert report.exit in (1, 4), (at, value, report.verdict)
+            assert (report.exit == 1) == (report.failed is not None)
+
+
+def test_bytes_taken_out_put_in_and_cut_off(quick):
+    for at in range(0, len(SMALL), 3):
+        for data in (SMALL[:at] + SMALL[at + 1 :], SMALL[:at] + b"0" + SMALL[at:], SMALL[:at]):
+            if data != SMALL:
+                assert verify(data, key=B.VKEY).exit in (1, 4)
+
+
+def test_random_splices(quick):
+    chooser = random.Random(2)
+    sources = [MUS, SMALL, B.kozel().file(), B.svoi().file()]
+    for _ in range(500):
+        a, b = chooser.choice(sources), chooser.choice(sources)
+        i, j = sorted(chooser.randrange(len(a)) for _ in range(2))
+        k = chooser.randrange(len(b))
+        data = a[:i] + b[k : k + chooser.randrange(200)] + a[j:]
+        if data not in sources:
+            assert verify(data, key=B.VKEY).exit != 0
+
+
+def test_random_changes_of_the_value(quick):
+    """Changes that keep the file in its form, and every event chained, reach deeper."""
+    chooser = random.Random(3)
+    junk = [
+        None,
+        True,
+        0,
+        -1,
+        2**53 - 1,
+        255,
+        "",
+        "0",
+        "x" * 64,
+        "00" * 32,
+        [],
+        {},
+        [[]],
+        {"0": {}},
+        [0, 0, 0],
+    ]
+
+    def change(value):
+        if isinstance(value, dict) and value:
+            name = chooser.choice(sorted(value))
+            value[name] = change(value[name]) if chooser.random() < 0.7 else chooser.choice(junk)
+        elif isinstance(value, list) and value:
+            at = chooser.randrange(len(value))
+            value[at] = change(value[at]) if chooser.random() < 0.7 else chooser.choice(junk)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            return value + chooser.choice((-1, 1, 7))
+        else:
+            return chooser.choice(junk)
+        return value
+
+    plays = [B.mus, B.kozel, B.azi, B.svoi]
+    for number in range(500):
+        target = chooser.randrange(25)
+        count = [0]
+
+        def forge(body, count=count, target=target):
+            count[0] += 1
+            if count[0] == target:
+                change(body)
+
+        try:
+            built = plays[number % 4](forge=forge)
+        except Exception:  # noqa: BLE001 (the builder is not made for junk; the verifier is)
+            continue
+        value = built.value()
+        if chooser.random() < 0.3:
+            change(value)
+        data = B.canonical(value, ascii_only=False).encode("utf-8", "replace")
+        report = verify(data, key=B.VKEY, trace=True)
+        assert report.exit in (0, 1, 3, 4)
+        report.to_json()
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes(data):
+    assert verify(data).exit in (1, 4)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda x: st.lists(x, max_size=3) | st.dictionaries(st.text(max_size=5), x, max_size=3),
+        max_leaves=10,
+    ),
+    st.sampled_from(["format", "events", "openings", "proof", "disclosed"]),
+)
+def test_any_member(value, name):
+    whole = json.loads(SMALL)
+    whole[name] = value
+    data = B.canonical(whole, ascii_only=False).encode("utf-8", "surrogatepass")
+    assert verify(data, key=B.VKEY).exit in (1, 4) or whole == json.loads(SMALL)
+
+
+UNREADABLE = {
+    "nothing": b"",
+    "a byte order mark": b"\xef\xbb\xbf" + SMALL,
+    "not UTF-8": SMALL.replace(b"deal.example", b"deal.\xff\xffample"),
+    "a surrogate in UTF-8": SMALL.replace(b'"openings":[]', b'"openings":["\xed\xa0\x80"]'),
+    "cut off": SMALL[:-1],
+    "more after it": SMALL + b"x",
+    "two files": SMALL + SMALL,
+    "NaN": SMALL.replace(b'"openings":[]', b'"openings":[NaN]'),
+    "Infinity": SMALL.replace(b'"openings":[]', b'"openings":[-Infinity]'),
+    "a control character": SMALL.replace(b"v1\\nindex", b"v1\nindex"),
+    "deep lists": b"[" * 200_000 + b"]" * 200_000,
+    "open lists": b"[" * 5_000_000,
+    "open objects": b'{"a":' * 1_000_000,
+    "depth hidden by brackets in strings": b'["]",' * 100_000 + b'"["]' * 100_000,
+    "depth hidden by an escaped quote": b'["\\"",' * 100_000 + b"0]" * 100_000,
+    "17 levels": SMALL.replace(b'"openings":[]', b'"openings":' + b"[" * 16 + b"]" * 16),
+    "too long": SMALL + b" " * (5 * 1024 * 1024),
+    "many parts": b"[" + b"[]," * 1_000_000 + b"[]]",
+    "a list": b"[]",
+    "a number": b"1",
+    "another format": SMALL.replace(b"fairdeal-hand/1", b"fairdeal-hand/2"),
+    "no format": SMALL.replace(b'"format"', b'"formats"'),
+    "another version": SMALL.replace(b"fairdeal/1", b"fairdeal/2", 1),
+    "another game": SMALL.replace(b'\\"azi\\"', b'\\"faro\\"', 1),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable(name):
+    start = time.perf_counter()
+    report = verify(UNREADABLE[name], key=B.VKEY)
+    assert report.verdict == "UNREADABLE"
+    assert report.exit == 4
+    assert report.reason
+    assert time.perf_counter() - start < 5
+
+
+def test_16_levels_are_readable():
+    data = SMALL.replace(b'"openings":[]', b'"openings":' + b"[" * 15 + b"]" * 15)
+    assert verify(data, key=B.VKEY).failed == "format"
+
+
+def heavy() -> dict[str, bytes]:
+    """Files as large as they may be, each made to be slow somewhere."""
+    b = B.Builder("kozel", hand=2, first=0, disclosure="table").start()
+    b.disclosed = False
+    card = b.entry(0, b.hold[0][0])
+    for _ in range(4200):
+        b.add("cards.shown", shown=[card])
+        b.add("cards.returned")
+    b.before = []
+    opening = b.opening(card)
+    b.shown = []
+    many = b.value()
+    many["openings"] = [opening] * 4000
+    value = json.loads(SMALL)
+    files = {
+        "many events": json.dumps(
+            value | {"events": value["events"][:2] + [value["events"][2]] * 4500}
+        ),
+        "one short event many times": json.dumps(value | {"events": ["{}"] * 900_000}),
+        "many strings": json.dumps(value | {"events": [""] * 1_500_000}),
+        "a long proof": json.dumps(value | {"proof": "\n" * 2_000_000}),
+        "a long path": json.dumps(
+            value | {"proof": value["proof"].replace("\n\n", "\nAA==" * 500_000 + "\n\n")}
+        ),
+        "many openings": json.dumps(value | {"openings": [[]] * 150_000}),
+        "many integers": json.dumps(value | {"openings": [123456789] * 400_000}),
+        "a long integer": json.dumps(value).replace(
+            '"openings": []', '"openings": [' + "7" * 5_000_000 + "]"
+        ),
+        "many keys": json.dumps(value | {str(i): 0 for i in range(300_000)}),
+        "a long event": json.dumps(value | {"events": ["{" + " " * 5_000_000 + "}"]}),
+        "shown and returned": B.canonical(many, ascii_only=False),
+    }
+    return {
+        name: B.canonical(json.loads(text), ascii_only=False).encode()
+        for name, text in files.items()
+        if name != "a long integer"
+    } | {"a long integer": files["a long integer"].encode()}
+
+
+def test_time_and_memory_are_bounded():
+    for name, data in heavy().items():
+        tracemalloc.start()
+        start = time.perf_counter()
+        report = verify(data[: 5 * 1024 * 1024], key=B.VKEY)
+        took, (_, peak) = time.perf_counter() - start, tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert report.exit in (1, 3, 4), name
+        assert took < 30, name  # tracemalloc makes it many times slower
+        assert peak < 300 * 2**20, (name, peak)
+
+
+def test_thousands_of_signatures_are_bounded(monkeypatch):
+    monkeypatch.setattr(evidence, "MAX_SEAT_SIGNATURES", 3)
+    report = verify(MUS, key=B.VKEY)
+    assert report.status("seat.signature.0") == "SKIP"
+    assert report.exit == 3

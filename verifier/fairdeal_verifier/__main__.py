@@ -1,0 +1,163 @@
+"""The command `fairdeal-verify`.
+
+Runs installed, as `python3 -m fairdeal_verifier`, from a zip, and as
+`python3 -I -S fairdeal_verifier` from a folder that was only copied.
+"""
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if not __package__:
+    # Run by the name of the folder: Python has put the folder itself on the path, and its modules
+    # would hide others. What is needed is the folder above, and last.
+    sys.path[0:1] = []
+    sys.path.append(str(Path(__file__).resolve().parent.parent))
+
+from fairdeal_verifier import __version__, verify
+from fairdeal_verifier.encoding import MAX_FILE
+from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.notes import Notes
+from fairdeal_verifier.report import Style, to_json, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USAGE = 2
+_SEED = re.compile(r"([0-9])=([0-9a-f]{64})")
+_LANGUAGES = {"en"}
+
+
+class UsageError(ValueError):
+    """The command line is not what it has to be."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fairdeal-verify",
+        description="Checks a dealt hand. Offline, and by nothing but its file and what you kept.",
+        epilog="Exit code: 0 verified, 1 failed, 2 usage, 3 incomplete, 4 unreadable.",
+    )
+    parser.add_argument("file", metavar="FILE", help="HAND.fair.json, or - for standard input")
+    parser.add_argument(
+        "--key", metavar="VKEY", help="the log key to trust, or a file that holds it"
+    )
+    parser.add_argument(
+        "--mine",
+        metavar="SEAT=SEED",
+        action="append",
+        default=[],
+        help="the seed that you noted, in hex, or a file with your notes; again for more",
+    )
+    parser.add_argument(
+        "--receipt",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="receipts you kept",
+    )
+    parser.add_argument("--explain", action="store_true", help="say why, and what was compared")
+    parser.add_argument("--trace", action="store_true", help="show every draw of each shuffle")
+    parser.add_argument("--json", action="store_true", help="write one JSON object")
+    parser.add_argument(
+        "--lang", metavar="LANG", default="en", help="en (others are not there yet)"
+    )
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    parser.add_argument("--version", action="version", version=f"fairdeal-verify {__version__}")
+    return parser
+
+
+def _read(name: str) -> bytes:
+    """Reads a file, no more of it than one byte beyond what is allowed."""
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(MAX_FILE + 1)
+        with Path(name).open("rb") as source:
+            return source.read(MAX_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {name!r}: {error}") from None
+
+
+def _key(text: str | None) -> str | None:
+    """Gives the vkey that the option holds or names a file of."""
+    if text is None:
+        return None
+    try:
+        LogKey.parse(text)
+    except ValueError:
+        text = _read(text).decode("utf-8", "replace").strip()
+    LogKey.parse(text)
+    return text
+
+
+def _mine(options: list[str]) -> tuple[dict[int, list[str]], Notes | None]:
+    seeds: dict[int, list[str]] = {}
+    notes: Notes | None = None
+    for option in options:
+        match = _SEED.fullmatch(option)
+        if match:
+            seeds.setdefault(int(match[1]), []).append(match[2])
+        elif re.fullmatch(r"[0-9]+=.*", option):
+            raise UsageError("--mine takes SEAT=SEED, the seed as 64 hex digits in lower case")
+        elif notes is not None:
+            raise UsageError("--mine takes one notes file")
+        else:
+            notes = Notes.parse(_read(option))
+    return seeds, notes
+
+
+def _style(color: str) -> Style:
+    is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+    colour = color == "always" or (color == "auto" and not is_plain and sys.stdout.isatty())
+    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    return Style(colour=colour, symbols=encoding.startswith("utf"))
+
+
+def _write(text: str) -> None:
+    """Writes what the terminal can show; a card is never lost to an encoding."""
+    encoding = sys.stdout.encoding or "ascii"
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()
+
+
+def main(arguments: "Sequence[str] | None" = None) -> int:
+    """Runs the command.
+
+    Returns:
+        The exit code. Spec: VER-4
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        if options.lang not in _LANGUAGES:
+            raise UsageError(f"--lang {options.lang} is not there yet; en is")
+        seeds, notes = _mine(options.mine)
+        report = verify(
+            _read(options.file),
+            key=_key(options.key),
+            mine=seeds,
+            receipts=[_read(name) for name in options.receipt],
+            notes=notes,
+            trace=options.trace,
+        )
+    except ValueError as error:
+        sys.stderr.write(f"fairdeal-verify: {error}\n")
+        return USAGE
+    try:
+        style = _style(options.color)
+        _write(
+            to_json(report) + "\n"
+            if options.json
+            else to_text(report, style, explain=options.explain)
+        )
+    except BrokenPipeError:
+        # Whoever read the report has seen enough; the exit code still says the verdict.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return report.exit
+
+
+if __name__ == "__main__":
+    sys.exit(main())

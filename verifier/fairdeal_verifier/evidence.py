@@ -1,0 +1,233 @@
+"""The checks that need more than the hand itself: log, receipts, signatures, the player's notes."""
+
+from fairdeal_verifier.ed25519 import verify_signature
+from fairdeal_verifier.encoding import FormatError
+from fairdeal_verifier.events import Step
+from fairdeal_verifier.file import HandFile
+from fairdeal_verifier.hand import Replay
+from fairdeal_verifier.note import LogKey, Receipt
+from fairdeal_verifier.notes import Given, NotedReceipt
+from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
+from fairdeal_verifier.primitives import message, u8, u32be
+
+# Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
+MAX_RECEIPTS = 256
+MAX_SEAT_SIGNATURES = 4096
+
+Messages = dict[int, bytes]
+
+
+def check_inclusion(file: HandFile) -> Check:
+    """`log.inclusion`. Spec: LOG-1, LOG-5, FILE-5."""
+    receipt = file.receipt
+    values = (
+        f"entry {receipt.index} of {receipt.checkpoint.size}, root {receipt.checkpoint.root.hex()}"
+    )
+    if receipt.includes(file.last.raw):
+        return Check("log.inclusion", PASS, "", values)
+    return Check(
+        "log.inclusion", FAIL, "the proof does not lead from the last step to the root", values
+    )
+
+
+def check_log_signature(file: HandFile, trusted: LogKey | None) -> Check:
+    """`log.signature`. Spec: LOG-3, SIG-1."""
+    own = LogKey.parse(file.table.body["log_key"])
+    values = f"key {own.public_key.hex()} of {own.name}"
+    if trusted is not None and trusted != own:
+        return Check(
+            "log.signature", FAIL, "the table names another log key than the one you trust", values
+        )
+    if not file.receipt.checkpoint.is_signed_by(own):
+        return Check("log.signature", FAIL, "the signature is not good", values)
+    if trusted is None:
+        note = "good by the key that the file names itself; give the service's key to check that"
+        return Check("log.signature", SKIP, note, values)
+    return Check("log.signature", PASS, "", values)
+
+
+def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Check:
+    """`receipt`. Spec: LOG-5, VER-2."""
+    key = given.key or LogKey.parse(file.table.body["log_key"])
+    if len(given.receipts) > MAX_RECEIPTS:
+        return Check("receipt", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
+    roots = {file.receipt.checkpoint.size: file.receipt.checkpoint.root}
+    signed: dict[str, bool] = {}
+    covered: set[bytes] = set()
+    for number, noted in enumerate(given.receipts, 1):
+        try:
+            receipt = Receipt.parse(noted.text)
+        except FormatError as error:
+            return Check("receipt", FAIL, f"receipt {number}: {error}")
+        checkpoint = receipt.checkpoint
+        text = checkpoint.text + repr(checkpoint.signatures)
+        if text not in signed:
+            signed[text] = checkpoint.is_signed_by(key)
+        if not signed[text]:
+            return Check("receipt", FAIL, f"receipt {number} is not signed by the log key")
+        if roots.setdefault(checkpoint.size, checkpoint.root) != checkpoint.root:
+            note = f"receipt {number} shows another log of one size: keep it, it is evidence"
+            return Check("receipt", FAIL, note)
+        step = _event_of(file, noted, receipt, sealed_head)
+        if step is None:
+            note = f"receipt {number} fits no step of this file: keep both, they are evidence"
+            return Check("receipt", FAIL, note)
+        covered.add(step.digest)
+    count = f"{len(given.receipts)} given"
+    if sealed_head is not None and sealed_head.digest in covered:
+        return Check("receipt", PASS, f"{count}, the sealed head's among them", sealed_head.head)
+    note = (
+        "no receipt for the step at which all seats had sealed: that the file shows this hand "
+        "as the seats saw it when they opened their seeds is not shown"
+    )
+    if sealed_head is not None and file.keys:
+        note += ", except by the signatures of seats with a key"
+    return Check("receipt", NOT_APPLICABLE, note, count)
+
+
+def _event_of(
+    file: HandFile, noted: NotedReceipt, receipt: Receipt, sealed_head: Step | None
+) -> Step | None:
+    """Finds the event that a receipt includes; the sealed head is the likeliest."""
+    steps = [file.table, *file.steps]
+    if sealed_head is not None:
+        steps.insert(0, sealed_head)
+    for step in steps:
+        is_meant = noted.digest is None or noted.digest == step.head
+        if is_meant and receipt.includes(step.raw):
+            return step
+    return None
+
+
+def _messages(file: HandFile) -> list[tuple[Step, Messages]]:
+    """Lists what each event makes its seats say. Spec: TAG-1, SIG-2."""
+    told: list[tuple[Step, Messages]] = []
+    locks = dict.fromkeys(range(file.seats), 0)
+    place = (file.terms, u32be(file.hand))
+    for step in file.steps:
+        body = step.body
+        said: Messages = {}
+        if not file.keys:
+            # Nobody has a key, so no message is needed; `sigs` has to be looked at all the same.
+            if "sigs" not in body:
+                continue
+        elif step.type == "trumps.declared":
+            for seat, suit in body["trumps"].items():
+                said[int(seat)] = message(
+                    "declare", *place, u8(int(seat)), file.commitment, suit.encode("ascii")
+                )
+        elif step.type == "seeds.sealed":
+            for seat, seal in body["seals"].items():
+                said[int(seat)] = message(
+                    "seal", *place, u8(int(seat)), file.commitment, bytes.fromhex(seal)
+                )
+        elif step.type == "seeds.opened":
+            under = (bytes.fromhex(body["head"]), u32be(body["epoch"]))
+            for seat, seed in body["seeds"].items():
+                said[int(seat)] = message("open", *under, u8(int(seat)), bytes.fromhex(seed))
+        elif step.type == "cards.discarded":
+            for seat, one in body["discards"].items():
+                k = locks[int(seat)]
+                locks[int(seat)] += 1
+                lock = (u32be(k), u8(one["count"]), bytes.fromhex(one["lock"]))
+                said[int(seat)] = message("lock", *place, u8(int(seat)), *lock)
+        else:
+            continue
+        told.append((step, said))
+    return told
+
+
+def check_seat_signatures(file: HandFile) -> list[Check]:
+    """`seat.signature.N`. Spec: SIG-2, SIG-1."""
+    faults: dict[int, str] = {}
+    counts = dict.fromkeys(range(file.seats), 0)
+    beyond: set[int] = set()
+    for step, said in _messages(file):
+        sigs = step.body["sigs"]
+        for text in sigs:
+            seat = int(text)
+            if seat not in file.keys:
+                faults.setdefault(
+                    seat, f"a signature of a seat without a key stands in {step.type}"
+                )
+            elif seat not in said:
+                faults.setdefault(seat, f"its signature stands in a {step.type} of others")
+        for seat, data in said.items():
+            if seat not in file.keys or seat in faults:
+                continue
+            signature = sigs.get(str(seat))
+            if signature is None:
+                faults[seat] = f"its signature is missing in {step.type}"
+            elif sum(counts.values()) >= MAX_SEAT_SIGNATURES:
+                beyond.add(seat)
+            elif verify_signature(file.keys[seat], data, bytes.fromhex(signature)):
+                counts[seat] += 1
+            else:
+                faults[seat] = f"its signature in {step.type} is not good"
+    checks = []
+    for seat in range(file.seats):
+        check_id = f"seat.signature.{seat}"
+        if seat in faults:
+            checks.append(Check(check_id, FAIL, faults[seat]))
+        elif seat not in file.keys:
+            checks.append(Check(check_id, NOT_APPLICABLE, "the seat has no key"))
+        elif seat in beyond:
+            checks.append(Check(check_id, SKIP, "more signatures than this tool checks"))
+        else:
+            values = f"{counts[seat]} by key {file.keys[seat].hex()}"
+            checks.append(Check(check_id, PASS, "", values))
+    return checks
+
+
+def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
+    """`mine`. Spec: NOTE-1, VER-2."""
+    notes = given.notes
+    noted = sorted(given.seeds.items())
+    if notes is not None:
+        if (notes.table, notes.hand) != (file.opened.body["table"], file.hand):
+            return Check("mine", FAIL, "the notes are of another hand")
+        noted.append((notes.seat, list(notes.seeds)))
+    if not any(seeds for _, seeds in noted) and not (notes and notes.cards):
+        return Check("mine", NOT_APPLICABLE, "no seed of yours was given")
+    opened = {(epoch, seat): seed for epoch, seat, seed in file.seeds}
+    skipped = ""
+    for seat, seeds in noted:
+        for epoch, seed in enumerate(seeds):
+            if (epoch, seat) not in opened:
+                skipped = f"seat {seat} did not open a seed for epoch {epoch} in this file"
+            elif opened[epoch, seat] != seed:
+                note = f"seat {seat}'s seed for epoch {epoch} is another in the file than you noted"
+                return Check("mine", FAIL, note)
+    if notes is not None and notes.cards:
+        check = _check_cards(given, replay)
+        if check.status == FAIL:
+            return check
+        skipped = skipped or (check.note if check.status == SKIP else "")
+    if skipped:
+        return Check("mine", SKIP, skipped)
+    seats = ", ".join(str(seat) for seat, seeds in noted if seeds)
+    cards = len(notes.cards) if notes else 0
+    return Check("mine", PASS, "", f"seeds of seat {seats or 'none'}; {cards} cards")
+
+
+def _check_cards(given: Given, replay: Replay | None) -> Check:
+    """Checks the cards that a player has noted."""
+    notes = given.notes
+    if notes is None or replay is None or notes.seat >= replay.file.seats:
+        return Check("mine", SKIP, "the cards noted cannot be checked")
+    received = replay.game.holdings[notes.seat].received
+    # Before disclosure the file names at least the cards that were shown.
+    stated = {(one["epoch"], one["position"]): one["card"] for one in replay.file.shown}
+    skipped = ""
+    for place, card in notes.cards:
+        where = f"position {place[1]} of epoch {place[0]}"
+        if place not in received:
+            note = f"you noted {card} at {where}, which your seat never got"
+            return Check("mine", FAIL, note)
+        there = replay.decks.card_at(place) or stated.get(place)
+        if there is None:
+            skipped = "not every card that you noted is disclosed"
+        elif there != card:
+            note = f"you noted {card} at {where}; in the file it is {there}"
+            return Check("mine", FAIL, note)
+    return Check("mine", SKIP if skipped else PASS, skipped)

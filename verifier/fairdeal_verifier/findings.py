@@ -1,0 +1,38 @@
+"""What a replay finds, kept under the id of the check that has to report it."""
+
+
+class Findings:
+    """The first fault of each check, and why a check could not be made.
+
+    Attributes:
+        faults: What is wrong, by check id.
+        unchecked: What could not be checked, by check id.
+        numbered: The ids `draw.K`, `discard.K`, `show.K` and `reshuffle.K` in event order.
+    """
+
+    __slots__ = ("_counts", "faults", "numbered", "unchecked")
+
+    def __init__(self) -> None:
+        """Starts with nothing found."""
+        self.faults: dict[str, str] = {}
+        self.unchecked: dict[str, str] = {}
+        self.numbered: list[str] = []
+        self._counts: dict[str, int] = {}
+
+    def fault(self, check: str, text: str) -> None:
+        """Notes what is wrong; "" is nothing."""
+        if text:
+            self.faults.setdefault(check, text)
+
+    def cannot_check(self, check: str, text: str) -> None:
+        """Notes what could not be checked; "" is nothing."""
+        if text:
+            self.unchecked.setdefault(check, text)
+
+    def next_id(self, kind: str) -> str:
+        """Numbers the next event of a kind."""
+        number = self._counts.get(kind, 0) + 1
+        self._counts[kind] = number
+        check = f"{kind}.{number}"
+        self.numbered.append(check)
+        return check
