@@ -6,6 +6,7 @@ from typing import Any
 from fairdeal.cards import Card
 from fairdeal.codecs import Given, Lock, Place, Shown
 from fairdeal.dealing import Dealing
+from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import EVENTS, Event, HandDealt, HandEvent, HandOpened, TableOpened
 from fairdeal.hand import Phase
 from fairdeal.hashing import Digest
@@ -312,3 +313,12 @@ def attempt(table: SlowTable, name: str) -> Event:
     if "hand" in EVENTS[name].CODECS:
         fields = {"hand": number} | fields
     return EVENTS[name](header=table.header(), **fields)
+
+
+def outcome(table: LocalTable, event: Event) -> str:
+    """`legal`, or the code of the refusal. The table stays as it is."""
+    try:
+        table.table.apply(event)
+    except (StateError, VerificationError) as error:
+        return error.code
+    return "legal"

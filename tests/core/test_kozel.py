@@ -7,11 +7,11 @@ import pytest
 
 from fairdeal.codecs import Lock, Place, Shown
 from fairdeal.discards import discard_lock
-from fairdeal.errors import FairdealError, StateError, VerificationError
+from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import CardsDiscarded, CardsShown, Timeouts
 from seeds.local import Book, LocalTable
 from tests.core import naive
-from tests.core.stages import SlowTable, attempt, key_of, table_at
+from tests.core.stages import SlowTable, attempt, key_of, outcome, table_at
 
 INDICATORS = ("interior", "all", "index10")
 PLACES = ("stays", "bottom")
@@ -42,14 +42,6 @@ def trick(table: LocalTable, leader: int, size: int = 1, hidden: tuple[int, ...]
             table.discard({seat: cards})
         else:
             table.show(seat, cards)
-
-
-def outcome(table: LocalTable, event) -> str:
-    try:
-        table.table.apply(event)
-    except FairdealError as error:
-        return error.code
-    return "legal"
 
 
 @every_rule

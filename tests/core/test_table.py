@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from fairdeal.codecs import Lock, Place
 from fairdeal.ed25519 import public_key, sign
-from fairdeal.errors import StateError, VerificationError
+from fairdeal.errors import StateError
 from fairdeal.events import EVENTS, HandAborted, Timeouts, TrumpsDeclared
 from fairdeal.hand import Phase
 from fairdeal.hashing import Digest
 from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed, commit
 from fairdeal.table import Seen, Table
 from seeds.local import named
-from tests.core.stages import NOTHING, STAGES, SlowTable, attempt, table_at
+from tests.core.stages import NOTHING, STAGES, SlowTable, attempt, outcome, table_at
 
 # Which types are legal at a stage of Mus (policy `table`), and the code of the others.
 
@@ -75,14 +75,6 @@ MATRIX = {  # stage: legal types, the code of most others, the codes of some
     "over": ("", "table_closed", {}),
 }
 every_stage = pytest.mark.parametrize("stage", STAGES)
-
-
-def outcome(table: SlowTable, event) -> str:
-    try:
-        table.table.apply(event)
-    except (StateError, VerificationError) as error:
-        return error.code
-    return "legal"
 
 
 @every_stage
