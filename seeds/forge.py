@@ -248,6 +248,11 @@ def _dealing(valid: dict[str, Vector]) -> Iterator[Broken]:
     yield Broken("mus-drawn_first_fail", _forged(mus, rotated), "pick.first")
     yield Broken("kozel-given_first_fail", _forged(valid["kozel-second_hand"], rotated), "first")
 
+    def chosen(events: Events, _: File) -> None:
+        _of(events, "hand.opened")["first"] = _of(events, "hand.dealt")["first"]
+
+    yield Broken("kozel-chosen_first_fail", _forged(kozel, chosen), "first")
+
     def swapped(events: Events, _: File) -> None:
         positions = _of(events, "hand.dealt")["positions"]
         positions["0"], positions["1"] = positions["1"], positions["0"]
@@ -306,6 +311,39 @@ def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
         _forged(mus, _set("cards.shown", 0, lambda e: e["shown"][0].update(salt="00" * 16))),
         "show.1",
     )
+
+    def shown_early(events: Events, _: File) -> None:
+        # A card that was dealt, and shown at the end, is shown before the discards instead.
+        dealt = _of(events, "hand.dealt")
+        last = _of(events, "cards.shown")
+        seat = str(last["shown"][0]["seat"])
+        early = next(
+            s
+            for s in last["shown"]
+            if s["epoch"] == 0 and s["position"] in dealt["positions"][seat]
+        )
+        last["shown"].remove(early)
+        at = events.index(dealt) + 1
+        events.insert(at, {**last, "shown": [early], "at": dealt["at"], "seq": -1})
+
+    yield Broken(
+        "mus-discard_after_show_fail", _forged(valid["mus-one_round"], shown_early), "discard.1"
+    )
+    blind = valid["azi-blind"].table.secrets
+    place = blind.holding(2)[0]
+    opening = blind.opening(place).to_dict()
+    del opening["path"]
+
+    def unseen(events: Events, _: File) -> None:
+        show = {**events[-1], "type": "cards.shown", "shown": [{**opening, "seat": 2}], "seq": -1}
+        events.insert(len(events) - 1, show)
+
+    yield Broken("azi-unseen_play_fail", _forged(valid["azi-blind"], unseen), "show.1")
+
+    def late_pull(events: Events, _: File) -> None:
+        events.insert(len(events) - 1, {**events[-1], "type": "cards.returned", "seq": -1})
+
+    yield Broken("kozel-late_pull_fail", _forged(valid["kozel-whole"], late_pull), "end")
     yield Broken(
         "mus-pool_fail",
         _forged(mus, _set("stock.reshuffled", 0, lambda e: e.update(count=e["count"] - 1))),
