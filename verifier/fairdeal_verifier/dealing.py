@@ -141,7 +141,7 @@ class ReplayChecks:
         return Check("deck.root", FAIL, "the root is not the one of this order", values)
 
     def _first(self) -> Check:
-        """`first`. Spec: GAME-2."""
+        """`first`. Spec: GAME-2, HAND-2."""
         missing = self._not_dealt("first")
         if missing or self.dealt is None:
             return missing or Check("first", SKIP, NOT_DEALT)
@@ -153,6 +153,8 @@ class ReplayChecks:
             return Check(
                 "first", FAIL, f"seat {given} was to be first, seat {first} was dealt to", values
             )
+        if self.file.hand == 1:
+            return Check("first", FAIL, "in a table's first hand the first seat is drawn", values)
         note = "it was given, and that it is the right one needs the hand before"
         return Check("first", NOT_APPLICABLE, note, values)
 

@@ -91,7 +91,8 @@ def _cards(hand: Hand, style: Style) -> Iterator[str]:
         return " ".join(style.card(card) for card in cards)
 
     for seat in range(hand.seats):
-        line = f"  seat {seat}  {written(hand.dealt.get(seat, ())) or 'cards not disclosed'}"
+        nothing = "cards not disclosed" if seat in hand.dealt else "no cards dealt"
+        line = f"  seat {seat}  {written(hand.dealt.get(seat, ())) or nothing}"
         if hand.drawn.get(seat):
             line += f"  then {written(hand.drawn[seat])}"
         if seat in hand.trumps:

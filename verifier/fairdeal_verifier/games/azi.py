@@ -68,14 +68,15 @@ class Azi(Game):
         self.half_locked = self.cards_each == 4 and len(self._locked) < self.seats
 
     def show_fault(self, seat: int) -> str:
-        """Spec: AZI-2."""
-        del seat
+        """Spec: AZI-2, AZI-3."""
+        if self.ruleset["blind"] and seat not in self._looked:
+            return f"seat {seat} showed a card without having looked at its cards"
         if self.cards_each == 4 and len(self._locked) < self.seats:
             return "a card was shown before every seat had thrown one"
         return ""
 
     def look(self, seat: int) -> str:
-        """Follows `cards.looked`: only with `blind`, and once for each seat."""
+        """Follows `cards.looked`: only with `blind`, and once for each seat. Spec: AZI-3."""
         if not self.ruleset["blind"]:
             return "a seat looked at its cards later although the ruleset has no blind play"
         if seat in self._looked:

@@ -128,6 +128,9 @@ class Kozel(Game):
         """Follows a pull. Spec: KOZ-6."""
         if not self._played and not self._thrown:
             return "cards went back although none had been shown or thrown since the last draw"
+        fault = ""
+        if max(holding.size for holding in self.holdings) < FULL:
+            fault = "cards went back although no seat held the four that a pull takes"
         for seat, place in self._played:
             self.holdings[seat].cards.add(place)
         for one in self._thrown:
@@ -139,4 +142,4 @@ class Kozel(Game):
                 holding.cards.update(one.places)
         self._played.clear()
         self._thrown.clear()
-        return ""
+        return fault

@@ -45,6 +45,8 @@ class Mus(Game):
 
     def discard_fault(self, discards: list[Discard]) -> str:
         """Spec: MUS-1, MUS-5."""
+        if any(holding.shown for holding in self.holdings):
+            return "cards were thrown after one had been shown"
         if {one.seat for one in discards} != set(self._in_turn()[: len(discards)]):
             return "the seats did not throw in turn from the round's first seat"
         if any(one.count > MOST for one in discards):
