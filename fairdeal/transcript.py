@@ -38,7 +38,7 @@ class Transcript:
             hand: The hand as it is now.
             events: Those of the hand, from its opening to its end.
             receipt: Of the last of them.
-            dealing: The secrets, for the openings of a hand that is not disclosed.
+            dealing: The secrets, for the openings of a hand that is not disclosed (nor `lost`).
 
         Raises:
             StateError: `hand_not_final`.
@@ -46,7 +46,7 @@ class Transcript:
         if not hand.is_final:
             raise StateError("hand_not_final", "the hand is under way")
         openings: tuple[Opening, ...] = ()
-        if hand.disclosed is None and dealing is not None:
+        if hand.disclosed is None and hand.reason != "lost" and dealing is not None:
             openings = tuple([dealing.opening(place) for place, _, _ in hand.shown])
         raw = (hand.table.raw, *[event.raw for event in events])
         return cls(raw, hand.disclosed, openings, receipt)

@@ -166,22 +166,22 @@ def test_every_card_of_every_holding_opens(game):
             assert opening.card == table.secrets.card(place)
 
 
-VALID = [
-    name
-    for name, row in INDEX.items()
-    if row["exit"] in {0, 3} and "second" not in name and "given" not in name
-]
+def first_hands() -> list[str]:
+    """Valid files of a table's first hand; what came before the others is not in them."""
+    return [
+        name
+        for name, row in INDEX.items()
+        if row["exit"] in {0, 3} and '\\"hand\\":1,' in (VECTORS / name).read_text("utf-8")
+    ]
 
 
-@pytest.mark.parametrize("name", VALID)
+@pytest.mark.parametrize("name", first_hands())
 def test_the_published_hands_are_legal(name):
-    """Every first hand among the vectors goes through the state machine, disclosure and all."""
+    """They go through the state machine, disclosure and all."""
     raw = (VECTORS / name).read_bytes()
     value = json.loads(raw)
     assert rfc8785.dumps(value) == raw
     opened, *events = [parse_event(text.encode("ascii")) for text in value["events"]]
-    if events[0].hand != 1:
-        pytest.skip("what the first hand of this table did is in another file")
     table = Table.open(opened)
     for event in events:
         table = table.apply(event)
