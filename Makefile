@@ -82,8 +82,8 @@ bench: $(DEV)/.linked ## Measure
 	@$(BIN)/python -m bench $(ARGS)
 
 .PHONY: soak
-soak: $(DEV)/.linked ## Run the long tests
-	@$(BIN)/python -m pytest -m soak $(ARGS)
+soak: $(DEV)/.linked ## The full counts, resumable; writes docs/soak.json (about half an hour)
+	@$(BIN)/python -m tests.soak
 
 .PHONY: faults
 faults: $(DEV)/.linked ## Run the tests that kill, cut and corrupt
