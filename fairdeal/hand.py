@@ -433,7 +433,7 @@ class Hand:
         self._check_signatures(event.sigs, messages)
         locks = dict(self.locks)
         claims = []
-        for seat, lock in event.discards.items():
+        for seat, lock in sorted(event.discards.items()):  # same bytes, same state
             k = layout.thrown[seat]
             locks[seat, k] = lock
             claims.append(Claim(seat, k, layout.received[seat], _down(layout, seat)))

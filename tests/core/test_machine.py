@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -259,7 +260,7 @@ class Play(RuleBasedStateMachine):
         seats = [seat for seat, count in enumerate(thrown) if not count]
         if seats:
             chosen = some(data, seats)
-            self.table.discard({seat: self.cards(data, seat, most=1) for seat in sorted(chosen)})
+            self.table.discard({seat: self.cards(data, seat, most=1) for seat in chosen})
 
     @precondition(
         lambda self: (
@@ -273,7 +274,7 @@ class Play(RuleBasedStateMachine):
     def kozel_discard(self, data):
         counts = self.state.hand.layout.counts()
         chosen = some(data, [seat for seat, count in enumerate(counts) if count], most=2)
-        self.table.discard({seat: self.cards(data, seat) for seat in sorted(chosen)})
+        self.table.discard({seat: self.cards(data, seat) for seat in chosen})
 
     @precondition(lambda self: self.playing)
     @rule(data=st.data())
@@ -369,9 +370,10 @@ class Play(RuleBasedStateMachine):
         assert number not in self.state.undisclosed
 
     @precondition(lambda self: self.between and self.state.terms_event.custody == "seats")
-    @rule(data=st.data())
-    def reissue(self, data):
-        self.table.reissue(data.draw(st.integers(0, self.state.terms_event.seats - 1)))
+    @rule(data=st.data(), sure=sometimes)
+    def reissue(self, data, sure):
+        if sure:
+            self.table.reissue(data.draw(st.integers(0, self.state.terms_event.seats - 1)))
 
     @precondition(lambda self: self.between and not self.state.undisclosed and self.state.hand)
     @rule(sure=sometimes)
@@ -401,14 +403,21 @@ class Play(RuleBasedStateMachine):
         assert state == self.state
 
 
-def machine(name: str):
+def machine(name: str, examples: int):
     cls = type(f"Play{name.capitalize()}", (Play,), {"game": name})
-    case = cls.TestCase
-    case.settings = settings(max_examples=30, stateful_step_count=50, deadline=None)
-    return case
+    cls.TestCase.settings = settings(max_examples=examples, stateful_step_count=60)
+    return cls.TestCase
 
 
-TestKozel = machine("kozel")
-TestMus = machine("mus")
-TestAzi = machine("azi")
-TestSvoi = machine("svoi")
+TestKozel = machine("kozel", 40)
+TestMus = machine("mus", 40)
+TestAzi = machine("azi", 40)
+TestSvoi = machine("svoi", 40)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", GAMES)
+def test_many_tables(name):
+    case = machine(name, 2_000)
+    result = case("runTest").run()
+    assert result.wasSuccessful(), result.errors + result.failures

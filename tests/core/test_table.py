@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairdeal.codecs import Lock, Place
 from fairdeal.ed25519 import public_key, sign
 from fairdeal.errors import StateError
-from fairdeal.events import EVENTS, HandAborted, Timeouts, TrumpsDeclared
+from fairdeal.events import EVENTS, HandAborted, Timeouts, TrumpsDeclared, parse_event
 from fairdeal.hand import Phase
 from fairdeal.hashing import Digest
 from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed, commit
@@ -546,6 +546,18 @@ def test_a_signature_is_of_its_hand_and_event():
         for sig in signatures - set(event.sigs.values()):
             sigs = {**event.sigs, 0: sig}
             assert outcome(table, replace(event, sigs=sigs)) == "signature_invalid"
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_the_state_follows_from_the_bytes(name):
+    """ENC-7: an event that was made and the same one read again lead to one state."""
+    table, event = SIGNED[name]
+    (field,) = {"trumps", "seals", "seeds", "discards"} & event.CODECS.keys()
+    for order in (sorted, lambda items: sorted(items, reverse=True)):
+        parts = {part: dict(order(getattr(event, part).items())) for part in (field, "sigs")}
+        made = replace(event, **parts)
+        assert made.raw == event.raw
+        assert table.table.apply(made) == table.table.apply(parse_event(event.raw))
 
 
 # Deadlines: HAND-16.
