@@ -6,7 +6,7 @@ Spec: EVT-2, HAND-9..17, GAME-4, ENC-7. Failures: F43 (cards lost or doubled), F
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import settings
@@ -55,6 +55,9 @@ class Watched(SlowTable):
         assert again == event
         self.replayed = self.replayed.apply(again)
         assert self.replayed == self.table
+        for value in (self.table, self.table.hand, getattr(self.table.hand, "layout", None)):
+            if value is not None:
+                assert vars(value).keys() == {field.name for field in fields(value)}
 
     def check_once(self, event: Event) -> None:
         """No event is legal twice: neither its bytes, nor what it says."""

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from fairdeal.codecs import Lock, Place
 from fairdeal.ed25519 import public_key, sign
-from fairdeal.errors import StateError
+from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import EVENTS, HandAborted, Timeouts, TrumpsDeclared, parse_event
 from fairdeal.hand import Phase
 from fairdeal.hashing import Digest
-from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed, commit
+from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed, commit, seal
 from fairdeal.table import Seen, Table
 from seeds.local import named
 from tests.core.stages import NOTHING, STAGES, SlowTable, attempt, outcome, table_at
@@ -420,6 +420,77 @@ def test_seals_of_another_hand_are_refused():
         assert outcome(table, replace(event, seals=mirrored)) == "seed_reused"
 
 
+def test_two_seats_with_one_seed_are_refused():
+    """F9, SEAL-2: their seals differ, since the seat is inside; their seeds do not."""
+    table = table_at("sealing", contribute=(0, 1))
+    seed = SeatSeed(named("one"))
+    hand, terms = table.hand, table.table.terms
+    seals = {seat: seal(terms, 1, seat, hand.commitment, seed) for seat in (0, 1)}
+    table.log(replace(attempt(table, "seeds.sealed"), seals=seals))
+    event = attempt(table, "seeds.opened")
+    both = replace(event, seeds={0: seed, 1: seed})
+    assert outcome(table, both) == "seed_reused"
+    table.log(replace(event, seeds={0: seed}))
+    late = replace(attempt(table, "seeds.opened"), seeds={1: seed})
+    assert outcome(table, late) == "seed_reused"
+
+
+def test_a_mirrored_seal_opens_to_nothing():
+    """F9: who seals with another seat's seal in another hand or seat has no seed for it."""
+    table = table_at("sealing", contribute=(0, 1))
+    hand, seed = table.hand, table.chain(0, 1)[0]
+    for seat, number in ((0, 1), (1, 2)):
+        mirrored = seal(table.table.terms, number, seat, hand.commitment, seed)
+        seals = {1: mirrored, 0: Seal(named("other"))}
+        after = table.table.apply(replace(attempt(table, "seeds.sealed"), seals=seals))
+        header = after.header(table.table.last_at)
+        opened = replace(
+            attempt(table_at("opening"), "seeds.opened"), header=header, seeds={1: seed}
+        )
+        with pytest.raises(VerificationError) as caught:
+            after.apply(replace(opened, head=after.head))
+        assert caught.value.code == "seal_mismatch"
+
+
+@pytest.mark.parametrize(
+    "stage", ["sealing", "opening", "dealing", "playing", "half locked", "short"]
+)
+@pytest.mark.parametrize("epoch", [1, 2, 32])
+def test_a_later_seed_is_never_opened_early(stage, epoch):
+    """HAND-12: x_{e+1} only when the reshuffle is due."""
+    table = table_at(stage)
+    seeds = {seat: table.chain(seat, 1)[epoch] for seat in range(4)}
+    for head in (table.table.head, table.hand.head or NOTHING):
+        event = replace(attempt(table, "seeds.opened"), epoch=epoch, head=head, seeds=seeds)
+        assert outcome(table, event) in {"too_early", "wrong_phase"}
+
+
+NEGATIVE = {
+    "cards.shown": lambda t: {
+        "shown": (
+            attempt(t, "cards.shown")
+            .shown[0]
+            ._replace(seat=-1, place=t.hand.layout.received[-1][0]),
+        )
+    },
+    "cards.looked": lambda t: {"seat": -1},
+    "cards.discarded": lambda t: {"discards": {-1: Lock(1, bytes(32))}},
+    "seat.reissued": lambda t: {"seat": -1},
+    "hand.opened": lambda t: {"first": -1},
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_a_negative_seat_is_none(name, refused):
+    """EVT-3: neither made nor logged, though Python would find the last seat."""
+    rules = {"blind": True, "cards": 4} if name != "cards.shown" else {}
+    stage = "playing" if name.startswith("cards") else "new"
+    table = table_at(stage, "azi", ruleset=rules)
+    event = attempt(table, name)
+    with refused():
+        table.table.apply(replace(event, **NEGATIVE[name](table)))
+
+
 def test_a_custody_of_an_operator_has_no_devices():
     table = table_at("new", custody="operator")
     assert outcome(table, attempt(table, "seat.reissued")) == "seat_unknown"
@@ -698,6 +769,58 @@ def test_an_aborted_hand_s_own_first_seat_stays(game):
         table.log(event)
         table.close()
         table.disclose()
+
+
+def test_the_seat_that_was_given_is_dealt_first():
+    """GAME-2: though the cards would go round rightly from another one."""
+    table = ended("mus", "closed")
+    for given in range(4):
+        table.open_hand(given)
+        table.seal()
+        table.open_seeds()
+        event = attempt(table, "hand.dealt")
+        assert event.first == given
+        for first in {0, 1, 2, 3} - {given}:
+            layout = table.table.game.deal(table.hand.table.ruleset, 4, first, 2, None)
+            rows = [tuple(place.position for place in row) for row in layout.received]
+            other_deal = replace(event, first=first, positions=dict(enumerate(rows)))
+            assert outcome(table, other_deal) == "wrong_event"
+        table.abort()
+        table.disclose()
+        table = ended("mus", "closed")
+
+
+# A hand and a dealing by themselves, as an embedding program may use them.
+
+
+@pytest.mark.parametrize(
+    ("stage", "name", "code"),
+    [
+        ("closed", "hand.aborted", "already_final"),
+        ("closed", "hand.closed", "wrong_phase"),
+        ("playing", "hand.disclosed", "wrong_phase"),
+        ("lost", "hand.disclosed", "wrong_phase"),
+        ("disclosed", "hand.disclosed", "already_disclosed"),
+        ("playing", "hand.opened", "wrong_phase"),
+    ],
+)
+def test_a_hand_alone_is_as_strict(stage, name, code, refused):
+    table = table_at(stage, disclosure="table")
+    with refused(code, kind=StateError):
+        table.hand.apply(attempt(table, name))
+
+
+@pytest.mark.parametrize("seat", [4, 9, -1])
+def test_a_dealing_knows_its_seats(seat, refused):
+    table = table_at("playing", "kozel")
+    dealing, header = table.secrets, table.header()
+    for make in (
+        lambda: dealing.show(header, seat, [Place(0, 3)]),
+        lambda: dealing.discard(header, {seat: [Place(0, 3)]}, {}),
+        lambda: dealing.draw(header, seat),
+    ):
+        with refused("seat_unknown", kind=StateError):
+            make()
 
 
 # Declarations: HAND-3, SVO-1.

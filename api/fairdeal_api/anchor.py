@@ -1,0 +1,140 @@
+"""The last checkpoint that may be shown, kept outside the database, and what a start makes of it.
+
+A database restored from its backup is a shorter log that looks whole. Only something that was
+not restored with it can tell: signing on from there would make two logs under one key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Final
+
+from fairdeal.errors import FairdealError
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import VerifierKey
+from fairdeal.merkle import Tree
+from fairdeal_api.system import StartRefused, replace_file
+
+SLOT: Final = 4096
+_SLOTS: Final = 2
+
+
+class AnchorMoved(Exception):  # noqa: N818 - a verdict
+    """Somebody else has changed the anchor."""
+
+
+def _slot(note: str) -> bytes:
+    content = note.encode()
+    if len(content) > SLOT:
+        raise ValueError("a checkpoint does not fit")
+    return content.ljust(SLOT, b"\n")
+
+
+class Anchor:
+    """A file with the last two checkpoints, moved by compare-and-set.
+
+    A checkpoint is written over the older one, in place: no new blocks and no new names, so one
+    `fdatasync` makes it durable, which is what the hot path waits for. A write that a crash has
+    torn does not carry the log's signature, and the other slot still holds what was shown last.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is read or written yet."""
+        self.path = path
+        self._descriptor = -1
+        self._content = b""
+        self._newest = 0
+
+    def create(self, note: str) -> None:
+        """Write the first checkpoint.
+
+        Raises:
+            StartRefused: There is an anchor, which belongs to some log.
+        """
+        if self.path.exists() or self.path.is_symlink():
+            raise StartRefused(f"The anchor {self.path} is there already and is never overwritten.")
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        replace_file(self.path, _slot(note) * _SLOTS)
+
+    def load(self, key: VerifierKey) -> Checkpoint:
+        """Read the newest checkpoint that is kept, and keep the file open.
+
+        Args:
+            key: The log's.
+
+        Raises:
+            StartRefused: There is nothing, or nothing that this log has signed.
+        """
+        try:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self._content = os.pread(self._descriptor, SLOT * _SLOTS, 0)
+        except OSError as error:
+            raise StartRefused(
+                f"The anchor {self.path} cannot be read ({error.strerror}). Without it nobody can "
+                "tell whether the database is the newest; it is never made anew."
+            ) from None
+        found: list[tuple[int, int, Checkpoint]] = []
+        for number in range(_SLOTS):
+            text = self._content[SLOT * number : SLOT * (number + 1)].rstrip(b"\n") + b"\n"
+            with contextlib.suppress(FairdealError, UnicodeDecodeError):
+                checkpoint = Checkpoint.open(text.decode("utf-8"), key, lone=True)
+                found.append((checkpoint.size, number, checkpoint))
+        if not found:
+            raise StartRefused(f"The anchor {self.path} holds no checkpoint of this log.")
+        _, self._newest, newest = max(found, key=lambda item: item[:2])
+        return newest
+
+    def move(self, note: str) -> None:
+        """Replace the older checkpoint, if the file is as this process left it.
+
+        Raises:
+            AnchorMoved: It is not.
+            OSError: The result is unknown.
+        """
+        named, held = self.path.stat(), os.fstat(self._descriptor)
+        if (named.st_ino, named.st_dev) != (held.st_ino, held.st_dev) or (
+            os.pread(self._descriptor, SLOT * _SLOTS, 0) != self._content
+        ):
+            raise AnchorMoved
+        number, slot = 1 - self._newest, _slot(note)
+        if os.pwrite(self._descriptor, slot, SLOT * number) != SLOT:
+            raise AnchorMoved
+        os.fdatasync(self._descriptor)
+        slots = [self._content[:SLOT].ljust(SLOT, b"\n"), self._content[SLOT:].ljust(SLOT, b"\n")]
+        slots[number] = slot
+        self._content, self._newest = b"".join(slots), number
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def verify_start(tree: Tree, anchored: Checkpoint) -> bool:
+    """Hold the database's log against the anchor.
+
+    Args:
+        tree: The log, rebuilt from the database.
+        anchored: What the anchor has seen.
+
+    Returns:
+        Whether the anchor has to catch up: the process died between commit and anchor.
+
+    Raises:
+        StartRefused: The database is not the log that the anchor has seen. Spec: LOG-7.
+    """
+    size = len(tree)
+    if anchored.size > size:
+        raise StartRefused(
+            f"The database holds {size} entries and the anchor has seen {anchored.size}: "
+            "it was rolled back, for example by restoring a backup. Signing on would fork the log."
+        )
+    if tree.root(anchored.size) != anchored.root:
+        raise StartRefused(
+            f"The database's first {anchored.size} of {size} entries are not those that the "
+            "anchor has seen: history was rewritten."
+        )
+    return anchored.size < size

@@ -1,0 +1,241 @@
+"""The command `fairdeal`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from fairdeal_api.settings import ConfigurationError, Settings, load
+from fairdeal_api.system import StartRefused
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Provably fair dealing for card games.",
+)
+keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
+config_app = typer.Typer(no_args_is_help=True, help="Settings.")
+app.add_typer(keys_app, name="operator-key")
+app.add_typer(config_app, name="config")
+
+Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+Mode = Annotated[str | None, typer.Option("--mode", help="live or test.")]
+Origin = Annotated[str | None, typer.Option("--origin", help="Name of the log.")]
+AnchorFile = Annotated[Path | None, typer.Option("--anchor", help="The outside checkpoint.")]
+KeyFolder = Annotated[Path | None, typer.Option("--keys", help="Folder of the keys.")]
+
+
+def _fail(*sentences: str, code: int = 1) -> NoReturn:
+    for sentence in sentences:
+        typer.echo(sentence, err=True)
+    raise typer.Exit(code)
+
+
+def _settings(config: Path | None, **flags: Any) -> Settings:
+    try:
+        return load(config, **flags)
+    except ConfigurationError as error:
+        _fail(*error.faults, code=2)
+
+
+@app.command()
+def init(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Make keys, databases and anchor where there is nothing."""
+    from fairdeal_api.service import initialise
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
+    try:
+        vkey = initialise(settings)
+    except StartRefused as error:
+        _fail(str(error))
+    typer.echo(f"The log's verifier key, to be published: {vkey}")
+    typer.echo(f"Back up {settings.keys_path}, apart from the database.")
+    typer.echo(f"The anchor {settings.anchor_path} must never be restored from a backup.")
+
+
+@app.command()
+def serve(
+    data: Data = None,
+    config: Config = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.")] = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+    metrics_port: Annotated[int | None, typer.Option(help="Loopback port of /metrics.")] = None,
+    init: Annotated[bool, typer.Option("--init", help="Make the data folder if empty.")] = False,
+) -> None:
+    """Run the service."""
+    from fairdeal_api import server
+    from fairdeal_api.service import initialise, is_empty
+
+    settings = _settings(
+        config,
+        data=data,
+        host=host,
+        port=port,
+        mode=mode,
+        origin=origin,
+        anchor=anchor,
+        keys=keys,
+        metrics_port=metrics_port,
+    )
+    try:
+        if init and is_empty(settings):
+            initialise(settings)
+        server.run(settings)
+    except StartRefused as error:
+        _fail(str(error))
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def demo(context: typer.Context) -> None:
+    """Start a throw-away service, play a hand of each game, verify it, try to cheat."""
+    from fairdeal_api.demo import run
+
+    raise typer.Exit(run(context.args))
+
+
+@app.command()
+def keys(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Show the public half of the log's key."""
+    from fairdeal_api.service import verifier_key
+    from fairdeal_api.system import read_keys
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, keys=keys)
+    try:
+        found = read_keys(settings.keys_path)
+    except StartRefused as error:
+        _fail(str(error))
+    typer.echo(str(verifier_key(settings, found)))
+
+
+@app.command()
+def fsck(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Recompute everything from the stored bytes; the service may be running."""
+    from fairdeal_api.fsck import check
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
+    try:
+        report = check(settings)
+    except StartRefused as error:
+        _fail(str(error))
+    for fault in report.faults:
+        typer.echo(fault, err=True)
+    if report.faults:
+        raise typer.Exit(1)
+    typer.echo(
+        f"{report.events} events of {report.tables} tables, {report.hands} hands: all as it must be."
+    )
+
+
+@app.command()
+def openapi(
+    check: Annotated[bool, typer.Option("--check", help="Compare only.")] = False,
+    file: Annotated[Path | None, typer.Option(help="The file; api/openapi.json.")] = None,
+) -> None:
+    """Write the OpenAPI file, or compare it with what the service is."""
+    from fairdeal_api import openapi as document
+
+    path = file or Path(__file__).resolve().parents[1] / "openapi.json"
+    if not check:
+        path.write_bytes(document.encoded())
+        return
+    if not path.exists() or path.read_bytes() != document.encoded():
+        _fail(f"{path} is not what the service is; run `fairdeal openapi`.")
+
+
+def _operators(settings: Settings) -> Any:
+    from fairdeal_api.credentials import OperatorKeys
+    from fairdeal_api.service import OPERATORS
+
+    try:
+        return OperatorKeys(settings.data / OPERATORS)
+    except StartRefused as error:
+        _fail(str(error))
+
+
+@keys_app.command("create")
+def create_key(
+    name: Annotated[str, typer.Option("--name", help="Whose; keys of one name are one operator.")],
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+) -> None:
+    """Make a key and show it, once. The service may be running."""
+    settings = _settings(config, data=data, mode=mode)
+    try:
+        key, secret = _operators(settings).create(name, settings.mode)
+    except ValueError as error:
+        _fail(f"{error}.", code=2)
+    typer.echo(secret)
+    typer.echo(f"{key.id} of {name}: shown this once, stored as SHA-256 only.", err=True)
+
+
+@keys_app.command("list")
+def list_keys(data: Data = None, config: Config = None) -> None:
+    """Show all keys, without the keys."""
+    from fairdeal.encoding import format_time
+
+    for key in _operators(_settings(config, data=data)).all():
+        state = f"revoked {format_time(key.revoked)}" if key.revoked else "active"
+        typer.echo(f"{key.id}  {key.mode}  {format_time(key.created)}  {state}  {key.name}")
+
+
+@keys_app.command("revoke")
+def revoke_key(key_id: str, data: Data = None, config: Config = None) -> None:
+    """Make a key useless, within a second."""
+    if not _operators(_settings(config, data=data)).revoke(key_id):
+        _fail(f"There is no active key {key_id}.")
+
+
+@config_app.command("check")
+def check_config(config: Config = None) -> None:
+    """Say what is wrong with the settings, one sentence a fault."""
+    _settings(config)
+    typer.echo("The settings are good.")
+
+
+@config_app.command("show")
+def show_config(config: Config = None) -> None:
+    """Show the settings; none of them is secret."""
+    settings = _settings(config)
+    for name, value in settings.model_dump(mode="json").items():
+        typer.echo(f"{name} = {value}")
+    typer.echo(f"# log origin: {settings.log_origin}")
+    typer.echo(f"# anchor: {settings.anchor_path}")
+    typer.echo(f"# keys: {settings.keys_path}")
+
+
+def main() -> None:
+    """Run the command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

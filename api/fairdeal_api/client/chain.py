@@ -1,0 +1,134 @@
+"""A table's events, fetched and folded one by one through the core's state machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fairdeal.errors import FairdealError
+from fairdeal.events import Event, HandEvent, HandOpened, TableOpened, parse_event
+from fairdeal.hand import Hand
+from fairdeal.hashing import Digest
+from fairdeal.table import Table
+from fairdeal_api.client.api import Api
+from fairdeal_api.client.errors import CheckError
+
+_PAGE = 200
+
+
+class Chain:
+    """One table's chain, from `table.opened` to the newest event that was accepted.
+
+    An event is accepted if it follows the newest one and is legal then; whatever the service sends
+    a second time must be what it sent before. So everything in here descends from everything
+    before it, and two versions of a step cannot both get in. Spec: OPEN-1, OPEN-2.
+    """
+
+    def __init__(self, api: Api, table_id: str) -> None:
+        """Nothing is fetched yet."""
+        self.table_id = table_id
+        self.events: list[Event] = []
+        self.indices: list[int] = []
+        """Where the service says that each event stands in the log: receipts settle it."""
+        self._api = api
+        self._table: Table | None = None
+        self._hand_starts = 0
+
+    @property
+    def table(self) -> Table:
+        """The table as it is now."""
+        if self._table is None:
+            raise CheckError("table_unknown", "no event of the table was fetched yet")
+        return self._table
+
+    @property
+    def hand(self) -> Hand:
+        """The newest hand."""
+        hand = self.table.hand
+        if hand is None:
+            raise CheckError("hand_unknown", "no hand was opened at the table yet")
+        return hand
+
+    @property
+    def seq(self) -> int:
+        """Number of the newest event; -1 before the first."""
+        return len(self.events) - 1
+
+    @property
+    def hand_events(self) -> tuple[HandEvent, ...]:
+        """Those of the newest hand, from its opening on."""
+        return tuple([e for e in self.events[self._hand_starts :] if isinstance(e, HandEvent)])
+
+    def find(self, digest: Digest) -> int | None:
+        """The number of the event with this digest."""
+        for event in reversed(self.events):
+            if event.digest == digest:
+                return event.header.seq
+        return None
+
+    def sync(self, wait: int = 0) -> list[Event]:
+        """Fetch and fold what is new.
+
+        Args:
+            wait: Seconds that the service may hold the answer until there is something, 0..25.
+        """
+        new: list[Event] = []
+        more = True
+        while more:
+            answer = self._api.get(
+                f"/v1/tables/{self.table_id}/events", after=self.seq, limit=_PAGE, wait=wait
+            )
+            found = self._fold_all(answer["events"])
+            new += found
+            more, wait = bool(answer["has_more"] and found), 0
+        return new
+
+    def accept(self, items: Sequence[dict[str, Any]]) -> list[Event]:
+        """Fold the events that an answer to a write has logged, and what came before them.
+
+        Returns:
+            Those that were new.
+
+        Raises:
+            CheckError: One does not follow, is not legal, or is another than before.
+        """
+        before = self.sync() if items and int(items[0]["seq"]) > self.seq + 1 else []
+        return before + self._fold_all(items)
+
+    def _fold_all(self, items: Sequence[dict[str, Any]]) -> list[Event]:
+        """Fold events as answers carry them: `{seq, index, event}`."""
+        new = []
+        for item in items:
+            raw, seq = str(item["event"]).encode(), int(item["seq"])
+            if seq <= self.seq:
+                if self.events[seq].raw != raw:
+                    raise self._contradiction("not_descended", seq, raw)
+                continue
+            event = self._fold(raw)
+            self.events.append(event)
+            self.indices.append(int(item["index"]))
+            new.append(event)
+        return new
+
+    def _fold(self, raw: bytes) -> Event:
+        try:
+            event = parse_event(raw)
+            if self._table is not None:
+                table = self._table.apply(event)
+            elif isinstance(event, TableOpened) and event.header.table == self.table_id:
+                table = Table.open(event)
+            else:
+                raise CheckError("wrong_event", "this is not the first event of this table")
+        except FairdealError as error:
+            raise self._contradiction(error.code, self.seq, raw, str(error)) from error
+        if isinstance(event, HandOpened):
+            self._hand_starts = event.header.seq
+        self._table = table
+        return event
+
+    def _contradiction(self, code: str, seq: int, got: bytes, why: str = "") -> CheckError:
+        """Both sides: what was accepted, and what came and does not go with it."""
+        evidence = {"got": got.decode("utf-8", "replace"), "why": why}
+        if seq >= 0:
+            evidence["kept"] = self.events[seq].raw.decode("ascii")
+        return CheckError(code, why or "the service shows another event than before", evidence)

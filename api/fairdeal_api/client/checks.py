@@ -1,0 +1,270 @@
+"""What a seat checks, and what it keeps. Everything here is decided from its own copy of the chain.
+
+The three requirements marked `client` on the page hand.md are three methods: `head` (OPEN-1),
+`follow` (OPEN-2) and `card` (OPEN-3).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairdeal.cards import Card
+from fairdeal.codecs import Lock, Place
+from fairdeal.discards import discard_lock
+from fairdeal.errors import FairdealError, StateError
+from fairdeal.events import (
+    CardsDrawn,
+    CardsGiven,
+    CardsShown,
+    Event,
+    HandDealt,
+    HandDisclosed,
+    HandEvent,
+    HandOpened,
+    SeedsOpened,
+    StockReshuffled,
+    TableOpened,
+)
+from fairdeal.hand import Hand
+from fairdeal.log.note import VerifierKey
+from fairdeal.notes import Notes
+from fairdeal.sealed_deck import Opening
+from fairdeal_api.client.api import Api
+from fairdeal_api.client.chain import Chain
+from fairdeal_api.client.errors import CheckError
+from fairdeal_api.client.log import PinnedLog
+from fairdeal_api.client.memory import HandMemory, Memory, Opened
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCard:
+    """A card of this seat, proved to lie where it lies."""
+
+    place: Place
+    card: Card
+    state: str
+    """`held`, `shown` or `discarded`, in the service's words."""
+
+
+class Checks:
+    """One seat's judgement of what the service sends it."""
+
+    def __init__(self, api: Api, memory: Memory) -> None:
+        """Start from what the seat remembers; the chain is fetched anew and must agree with it."""
+        self.memory = memory
+        self.chain = Chain(api, memory.table)
+        self.log = PinnedLog(api, VerifierKey.parse(memory.log_key), memory.checkpoint)
+        self.notes: Notes | None = None
+        """Of the newest hand. Spec: NOTE-1."""
+        self.places: list[Place] = []
+        """Every place that the newest hand's procedure gave to this seat, in that order."""
+        self.proved: dict[Place, Opening] = {}
+        self.thrown: list[tuple[Place, ...]] = []
+        """This seat's discards of the newest hand, by k."""
+        self._api = api
+
+    # --- the chain ------------------------------------------------------------------------------
+
+    def follow(self, events: Sequence[Event]) -> None:
+        """Take note of events that the chain has accepted. Spec: OPEN-2.
+
+        The chain links each to the one before. What is left to check is that it leads through
+        every head that this seat has opened under, also before its program was started again.
+        """
+        for event in events:
+            if isinstance(event, TableOpened):
+                self._terms(event)
+            elif isinstance(event, HandEvent):
+                self._note(event)
+            for opened in self.memory.opened_at(event.header.seq):
+                if opened.head != event.digest:
+                    raise CheckError(
+                        "not_descended",
+                        "the chain no longer leads through a head this seat opened under",
+                        {"kept": opened.receipt, "got": event.raw.decode("ascii")},
+                    )
+                self._keep(event, opened.receipt)
+
+    def _terms(self, event: TableOpened) -> None:
+        """The table that this seat has joined, and no other."""
+        own = self.memory.public_key
+        if event.digest != self.memory.terms:
+            wrong = "these are not the terms of the table that was joined"
+        elif event.log_key != self.memory.log_key:
+            wrong = "the table names another log than the one that is trusted"
+        elif self.memory.seat not in event.contribute:
+            wrong = "this seat has no part in the shuffle"
+        elif event.keys.get(self.memory.seat) != own:
+            wrong = "the table has another key for this seat"
+        else:
+            return
+        raise CheckError("terms_mismatch", wrong, {"got": event.raw.decode("ascii")})
+
+    def _note(self, event: HandEvent) -> None:
+        """Where this seat's cards lie, and whether what is public of them is true."""
+        seat = self.memory.seat
+        match event:
+            case HandOpened():
+                self.places, self.proved, self.thrown = [], {}, []
+                self.notes = Notes(self.memory.log_key, self.memory.table, event.hand, seat)
+            case HandDealt():
+                self.places += [Place(0, position) for position in event.positions[seat]]
+            case CardsDrawn():
+                self.places += [place for drawer, place in event.draws if drawer == seat]
+            case CardsGiven():
+                self.places += [given.place for given in event.given if given.target == seat]
+            case CardsShown():
+                for shown in event.shown:
+                    known = self.proved.get(shown.place)
+                    if known is not None and (known.card, known.salt) != (shown.card, shown.salt):
+                        raise CheckError(
+                            "card_changed",
+                            "a card was shown as another one than it was proved to be",
+                            {"kept": _text(known), "got": event.raw.decode("ascii")},
+                        )
+            case SeedsOpened() if self.notes is not None and seat in event.seeds:
+                self.notes.seeds.append(event.seeds[seat])
+            case HandDisclosed() if self.thrown and self._is_noted(event):
+                if event.discards.get(seat) != tuple(self.thrown):
+                    raise CheckError(
+                        "lock_mismatch",
+                        "other cards are disclosed than this seat threw",
+                        {"got": event.raw.decode("ascii")},
+                    )
+
+    # --- before a seed is opened ----------------------------------------------------------------
+
+    def head(self, hand: Hand) -> Opened:
+        """All that must hold before this seat opens its due seed. Spec: OPEN-1.
+
+        That the events from `hand.opened` to the head chain and are legal, and that the commitment
+        was announced one hand before, is settled: they are in `self.chain`.
+
+        Raises:
+            StateError: No seed of this seat is due.
+            CheckError: Something does not hold. The seed must stay closed.
+        """
+        mine = self.memory.hands.get(hand.number)
+        head = hand.head
+        if mine is None or head is None or self.memory.seat not in hand.missing_seeds:
+            raise StateError("too_early", "no seed of this seat is due")
+        seq = self.chain.find(head)
+        wrong = self._as_entered(hand, mine)
+        before = mine.opened.get(hand.epoch)
+        if before is not None and before.head != head:
+            # Under the same head the same request may be sent again, to the byte.
+            wrong = "the seed of this epoch was opened before, under another head"
+        if seq is None or wrong:
+            evidence = {"kept": before.receipt} if before else {}
+            if seq is not None:
+                evidence["got"] = self.chain.events[seq].raw.decode("ascii")
+            raise CheckError("head_refused", wrong or "the head is not in the chain", evidence)
+        return Opened(head, seq, self.receipt(seq))
+
+    def _as_entered(self, hand: Hand, mine: HandMemory) -> str:
+        """What differs from what this seat gave or was told; empty if nothing does."""
+        seat = self.memory.seat
+        if hand.terms != self.memory.terms:
+            return "the hand is played under other terms"
+        if hand.commitment != mine.commitment:
+            return "the service's commitment is not the one this seat sealed under"
+        if hand.first != mine.first:
+            return "the first seat is another one than was announced"
+        if hand.trumps.get(seat) != mine.suit:
+            return "another trump suit stands in the log than this seat declared"
+        if hand.seals.get(seat) != mine.seal:
+            return "another seal stands in the log than this seat sent"
+        if hand.seals.keys() != set(hand.table.contribute):
+            return "a contributing seat has not sealed"
+        return ""
+
+    # --- receipts -------------------------------------------------------------------------------
+
+    def receipt(self, seq: int, text: str | None = None) -> str:
+        """Get and keep a receipt for an event of the chain; its checkpoint must fit the kept one.
+
+        Args:
+            seq: Which event.
+            text: The receipt, if an answer brought it.
+        """
+        event = self.chain.events[seq]
+        if self.notes is not None:
+            for digest, kept in self.notes.receipts:
+                if digest == event.digest:
+                    return kept
+        if text is None:
+            text = self._api.text(f"/v1/receipts/{self.chain.indices[seq]}")
+        self.log.accept(text, event.raw)
+        self.memory.checkpoint = self.log.kept
+        self._keep(event, text)
+        return text
+
+    def _keep(self, event: Event, receipt: str) -> None:
+        """Into the notes, if it is of an event that the hand's file will hold. Spec: NOTE-1."""
+        if (
+            self.notes is not None
+            and self._is_noted(event)
+            and not isinstance(event, HandDisclosed)
+        ):
+            self.notes.receipts.append((event.digest, receipt))
+
+    def _is_noted(self, event: Event) -> bool:
+        """Whether an event is one of the hand that the notes are of."""
+        return (
+            self.notes is not None
+            and isinstance(event, HandEvent)
+            and event.hand == self.notes.hand
+        )
+
+    # --- cards ----------------------------------------------------------------------------------
+
+    def roots(self) -> None:
+        """Make sure that the roots which cards are proved under are in the log. Spec: OPEN-2."""
+        for event in self.chain.hand_events:
+            if isinstance(event, HandDealt | StockReshuffled):
+                self.receipt(event.header.seq)
+
+    def card(self, item: dict[str, Any]) -> HeldCard:
+        """A card is this seat's, and lies where it is said to lie. Spec: OPEN-3, DECK-3."""
+        opening = Opening.from_dict(item)
+        place = Place(opening.epoch, opening.position)
+        evidence = {"got": _text(opening)}
+        if place not in self.places:
+            raise CheckError(
+                "position_not_yours", "the rules did not give this position to this seat", evidence
+            )
+        try:
+            opening.verify(place, *self.chain.hand.roots[place.epoch])
+        except FairdealError as error:
+            raise CheckError.of(error, evidence) from error
+        if place not in self.proved:
+            self.proved[place] = opening
+            if self.notes is not None:
+                self.notes.cards.append((time.time_ns() // 1_000_000, place, opening.card))
+        return HeldCard(place, opening.card, str(item["state"]))
+
+    def lock(self, hand: Hand, k: int, salt: bytes, places: tuple[Place, ...]) -> Lock:
+        """The lock that a discard of these cards must get. Spec: HAND-10."""
+        if k != hand.playing.thrown[self.memory.seat]:
+            raise CheckError("lock_mismatch", "the service counts this seat's discards wrongly")
+        lock = discard_lock(hand.number, self.memory.seat, k, salt, places)
+        return Lock(len(places), lock)
+
+    def file(self, content: bytes) -> None:
+        """The hand's file tells the hand as this seat has seen it. Spec: OPEN-2."""
+        told = [str(event).encode() for event in json.loads(content)["events"]]
+        seen = [e.raw for e in self.chain.hand_events if not isinstance(e, HandDisclosed)]
+        if told != [self.chain.events[0].raw, *seen]:
+            raise CheckError(
+                "not_descended",
+                "the file tells another hand than this seat has seen",
+                {"got": content.decode("utf-8", "replace")},
+            )
+
+
+def _text(opening: Opening) -> str:
+    return json.dumps(opening.to_dict(), sort_keys=True)

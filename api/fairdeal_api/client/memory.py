@@ -1,0 +1,154 @@
+"""What a seat must not forget, in a file of its own on its own device."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from fairdeal.ed25519 import public_key
+from fairdeal.hashing import Digest
+from fairdeal.seeds import LAST_EPOCH, Commitment, Seal, SeatSeed, seed_chain
+
+_FORMAT = "fairdeal-seat/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """That a seed was opened, and what the client had in its hands when it did. Spec: OPEN-2."""
+
+    head: Digest
+    seq: int
+    receipt: str
+
+
+@dataclass(slots=True)
+class HandMemory:
+    """A hand as this seat entered it."""
+
+    last_seed: SeatSeed
+    """x_32 in a game that can reshuffle, else x_0: the only one that was drawn. Spec: SEED-2."""
+    reshuffles: bool
+    commitment: Commitment
+    first: int | None
+    seal: Seal
+    suit: str | None = None
+    opened: dict[int, Opened] = field(default_factory=dict)
+    """By epoch. Written before anything is sent."""
+
+    def seed(self, epoch: int) -> SeatSeed:
+        """x_e of this hand."""
+        return seed_chain(self.last_seed, LAST_EPOCH if self.reshuffles else 0)[epoch]
+
+
+@dataclass(slots=True)
+class Memory:
+    """One seat of one table: its secrets, and what it has seen and done.
+
+    The file holds secrets and is readable by its owner alone. It is replaced as a whole: after a
+    crash the old or the new one is there, never half of one.
+    """
+
+    path: Path
+    table: str
+    seat: int
+    token: str = field(repr=False)
+    log_key: str
+    terms: Digest
+    signing_key: bytes | None = field(default=None, repr=False)
+    checkpoint: str | None = None
+    hands: dict[int, HandMemory] = field(default_factory=dict, repr=False)
+
+    @property
+    def public_key(self) -> bytes | None:
+        """The key that the table's terms name for this seat, if it has one."""
+        return None if self.signing_key is None else public_key(self.signing_key)
+
+    def opened_at(self, seq: int) -> list[Opened]:
+        """What this seat has opened under the table's event of this number."""
+        records = [record for hand in self.hands.values() for record in hand.opened.values()]
+        return [record for record in records if record.seq == seq]
+
+    def save(self) -> None:
+        """Write the file, so that it survives a loss of power."""
+        replace(self.path, json.dumps(self._to_dict(), indent=1).encode())
+
+    def keep_evidence(self, evidence: dict[str, str]) -> None:
+        """Write down, beside this file, what contradicts what. Spec: OPEN-2."""
+        content = json.dumps(evidence, indent=1, sort_keys=True).encode()
+        replace(self.path.with_name("evidence.json"), content)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the file that `save` wrote."""
+        value = json.loads(path.read_bytes())
+        if value.get("format") != _FORMAT:
+            raise ValueError(f"{path} is not a seat's memory")
+        key = value["signing_key"]
+        return cls(
+            path,
+            value["table"],
+            value["seat"],
+            value["token"],
+            value["log_key"],
+            Digest.from_hex(value["terms"]),
+            None if key is None else bytes.fromhex(key),
+            value["checkpoint"],
+            {int(number): _read_hand(hand) for number, hand in value["hands"].items()},
+        )
+
+    def _to_dict(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "table": self.table,
+            "seat": self.seat,
+            "token": self.token,
+            "log_key": self.log_key,
+            "terms": self.terms.hex(),
+            "signing_key": None if self.signing_key is None else self.signing_key.hex(),
+            "checkpoint": self.checkpoint,
+            "hands": {str(number): _write_hand(hand) for number, hand in self.hands.items()},
+        }
+
+
+def _write_hand(hand: HandMemory) -> dict[str, Any]:
+    return {
+        "last_seed": hand.last_seed.hex(),
+        "reshuffles": hand.reshuffles,
+        "commitment": hand.commitment.hex(),
+        "first": hand.first,
+        "seal": hand.seal.hex(),
+        "suit": hand.suit,
+        "opened": {
+            str(epoch): {"head": opened.head.hex(), "seq": opened.seq, "receipt": opened.receipt}
+            for epoch, opened in hand.opened.items()
+        },
+    }
+
+
+def _read_hand(value: dict[str, Any]) -> HandMemory:
+    return HandMemory(
+        SeatSeed.from_hex(value["last_seed"]),
+        value["reshuffles"],
+        Commitment.from_hex(value["commitment"]),
+        value["first"],
+        Seal.from_hex(value["seal"]),
+        value["suit"],
+        {
+            int(epoch): Opened(Digest.from_hex(one["head"]), one["seq"], one["receipt"])
+            for epoch, one in value["opened"].items()
+        },
+    )
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put a content in the place of a file, for its owner's eyes only."""
+    part = path.with_name(path.name + ".part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)
+    part.replace(path)

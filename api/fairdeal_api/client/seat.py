@@ -1,0 +1,290 @@
+"""A seat: the conversation with the service. What is checked stands in `checks`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+from fairdeal.codecs import Place
+from fairdeal.ed25519 import sign
+from fairdeal.encoding import unhex
+from fairdeal.errors import FairdealError, StateError
+from fairdeal.events import Event
+from fairdeal.hand import Hand, Phase
+from fairdeal.hashing import digest
+from fairdeal.seeds import (
+    LAST_EPOCH,
+    SeatSeed,
+    declare_message,
+    lock_message,
+    open_message,
+    seal,
+    seal_message,
+    seed_chain,
+)
+from fairdeal_api.client.api import Answer, Api
+from fairdeal_api.client.checks import Checks, HeldCard
+from fairdeal_api.client.errors import CheckError
+from fairdeal_api.client.memory import HandMemory, Memory, replace
+
+_TRIES: Final = 10
+_ENDS: Final = ("hand.closed", "hand.aborted")
+
+
+class SeatClient:
+    """One seat of one table, on the device of whoever sits there."""
+
+    def __init__(self, api: Api, memory: Memory) -> None:
+        """Go on with what was remembered; `sync` fetches the rest.
+
+        Args:
+            api: The service; the seat's token is added.
+            memory: From `claim`, or from `Memory.load` after a restart.
+        """
+        self.memory = memory
+        self.stopped: CheckError | None = None
+        """The check that failed; nothing is done after it."""
+        self._api = api.with_credential(memory.token)
+        self.checks = Checks(self._api, memory)
+
+    @classmethod
+    def claim(
+        cls,
+        api: Api,
+        code: str,
+        *,
+        log_key: str,
+        folder: Path,
+        signing_key: bytes | None = None,
+    ) -> Self:
+        """Take a seat with the code that came with the invitation.
+
+        Args:
+            api: The service.
+            code: The claim code; it works once.
+            log_key: The log's vkey, from elsewhere than the service.
+            folder: Of this seat's own; its memory, notes and evidence are kept there.
+            signing_key: The seat's Ed25519 secret, if the table's terms name its public key.
+
+        Raises:
+            CheckError: The table is not one that this seat can play at in safety.
+        """
+        claimed = api.post("/v1/seats/claim", {"code": code})
+        table = str(claimed["table"])
+        first = api.get(f"/v1/tables/{table}/events", after=-1, limit=1)["events"][0]
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        memory = Memory(
+            folder / "seat.json",
+            table,
+            int(claimed["seat"]),
+            str(claimed["token"]),
+            log_key,
+            digest(str(first["event"]).encode()),
+            signing_key,
+        )
+        memory.save()
+        seat = cls(api, memory)
+        seat.sync()
+        with seat._checking():
+            seat.checks.receipt(0)
+        memory.save()
+        return seat
+
+    # --- what there is --------------------------------------------------------------------------
+
+    @property
+    def seat(self) -> int:
+        """This seat's number."""
+        return self.memory.seat
+
+    @property
+    def hand(self) -> Hand:
+        """The newest hand, as far as its public events tell."""
+        return self.checks.chain.hand
+
+    def sync(self, wait: int = 0) -> list[Event]:
+        """Fetch what is new and check it.
+
+        Args:
+            wait: Seconds to wait for something new, 0..25.
+
+        Returns:
+            The new events.
+
+        Raises:
+            CheckError: Something does not follow from what was there before. Spec: OPEN-2.
+        """
+        with self._checking():
+            events = self.checks.chain.sync(wait)
+            self.checks.follow(events)
+            if events:
+                self._save_notes()
+        return events
+
+    def cards(self) -> list[HeldCard]:
+        """This seat's cards of the hand, each proved now. Spec: OPEN-3."""
+        with self._checking():
+            answer = self._fetch_cards()
+            held = [self.checks.card(item) for item in answer["cards"]]
+            layout = self.hand.layout
+            received = layout.received[self.seat] if layout else ()
+            if any(place not in self.checks.proved for place in received):
+                raise CheckError("card_missing", "the service keeps a card of this seat back")
+            self._save_notes()
+        return held
+
+    # --- before the deal ------------------------------------------------------------------------
+
+    def declare(self, suit: str) -> None:
+        """Name this seat's trumps. Spec: HAND-3."""
+        hand, mine = self._enter()
+        mine.suit = suit
+        self.memory.save()
+        message = declare_message(hand.terms, hand.number, self.seat, hand.commitment, suit)
+        self._put("trump", {"suit": suit}, message)
+
+    def seal(self) -> None:
+        """Draw this hand's secret, keep it, and send its seal. Spec: SEED-2, SEAL-1."""
+        hand, mine = self._enter()
+        message = seal_message(hand.terms, hand.number, self.seat, hand.commitment, mine.seal)
+        self._put("seal", {"seal": mine.seal.hex()}, message)
+
+    def open_seed(self) -> None:
+        """Check the head, then open the seed that is due. Spec: OPEN-1, OPEN-2.
+
+        That it was opened, and under which head, is on the disk before the seed leaves.
+
+        Raises:
+            StateError: No seed of this seat is due.
+            CheckError: Something does not hold; the seed stays closed.
+        """
+        with self._checking():
+            hand = self.hand
+            opened = self.checks.head(hand)
+            mine = self.memory.hands[hand.number]
+            mine.opened[hand.epoch] = opened
+            self.memory.save()
+        seed = mine.seed(hand.epoch)
+        body = {"epoch": hand.epoch, "head": opened.head.hex(), "seed": seed.hex()}
+        self._put("seed", body, open_message(opened.head, hand.epoch, self.seat, seed))
+
+    def _enter(self) -> tuple[Hand, HandMemory]:
+        """This hand's memory, made and saved with a fresh secret when it is first needed."""
+        hand = self.hand
+        if hand.phase is not Phase.SEALING:
+            raise StateError("wrong_phase", "the hand is past its seals")
+        mine = self.memory.hands.get(hand.number)
+        if mine is None:
+            last, reshuffles = SeatSeed(os.urandom(32)), hand.game.can_reshuffle
+            first_seed = seed_chain(last, LAST_EPOCH if reshuffles else 0)[0]
+            value = seal(hand.terms, hand.number, self.seat, hand.commitment, first_seed)
+            mine = HandMemory(last, reshuffles, hand.commitment, hand.first, value)
+            self.memory.hands[hand.number] = mine
+            self.memory.save()
+        return hand, mine
+
+    # --- after the deal -------------------------------------------------------------------------
+
+    def show(self, places: Sequence[Place]) -> None:
+        """Lay cards open."""
+        self._act({"type": "show", "seat": self.seat, "cards": [list(place) for place in places]})
+
+    def discard(self, places: Sequence[Place]) -> None:
+        """Throw cards face down. The lock is computed here, and must be the one logged."""
+        hand, cards = self.hand, tuple(sorted(places))
+        with self._checking():
+            following = self._fetch_cards()["next_discard"]
+            k, salt = int(following["k"]), unhex(following["salt"], 32)
+            lock = self.checks.lock(self.hand, k, salt, cards)
+        action = {"type": "discard", "seat": self.seat, "cards": [list(card) for card in cards]}
+        if self.memory.signing_key is not None:
+            message = lock_message(hand.terms, hand.number, self.seat, k, lock.size, lock.lock)
+            action["sig"] = sign(self.memory.signing_key, message).hex()
+        self._act(action)
+        self.checks.thrown.append(cards)
+        with self._checking():
+            if self.hand.locks.get((self.seat, k)) != lock:
+                raise CheckError("lock_mismatch", "the log holds another lock than this discard's")
+
+    def finish(self) -> bytes:
+        """Once the hand has ended: keep the last receipt, and get the hand's file."""
+        with self._checking():
+            end = [e for e in self.checks.chain.hand_events if e.TYPE in _ENDS]
+            self.checks.receipt(end[-1].header.seq)
+            content = self._api.content(f"{self._path}/transcript")
+            self.checks.file(content)
+            self._save_notes()
+            self.memory.save()
+        return content
+
+    # --- the conversation -----------------------------------------------------------------------
+
+    @property
+    def _path(self) -> str:
+        return f"/v1/tables/{self.memory.table}/hands/{self.hand.number}"
+
+    @property
+    def notes_path(self) -> Path:
+        """Where the notes of the newest hand are."""
+        return self.memory.path.with_name(f"hand-{self.hand.number}.notes.json")
+
+    def _save_notes(self) -> None:
+        """Spec: NOTE-1."""
+        if self.checks.notes is not None:
+            replace(self.notes_path, self.checks.notes.encode())
+
+    def _fetch_cards(self) -> Answer:
+        """The answer with this seat's cards, at a moment that the chain has come to as well."""
+        for _ in range(_TRIES):
+            answer = self._api.get(f"{self._path}/seats/{self.seat}/cards")
+            if int(answer["seq"]) > self.checks.chain.seq:
+                self.sync()
+            if int(answer["seq"]) == self.checks.chain.seq:
+                self.checks.roots()
+                return answer
+        raise CheckError("events_missing", "an answer goes beyond the events that are shown")
+
+    def _put(self, what: str, body: dict[str, Any], message: bytes) -> None:
+        if self.memory.signing_key is not None:
+            body["sig"] = sign(self.memory.signing_key, message).hex()
+        with self._checking():
+            self._take(self._api.put(f"{self._path}/seats/{self.seat}/{what}", body))
+
+    def _act(self, action: dict[str, Any]) -> None:
+        with self._checking():
+            self._take(self._api.post(f"{self._path}/actions", {"actions": [action]}))
+
+    def _take(self, answer: Answer) -> None:
+        """Fold what a write has logged, and keep its receipt."""
+        items = answer["events"]
+        self.checks.follow(self.checks.chain.accept(items))
+        if items:
+            self.checks.receipt(int(items[-1]["seq"]), str(answer["receipt"]))
+            self._save_notes()
+
+    @contextmanager
+    def _checking(self) -> Iterator[None]:
+        """Whatever fails in here stops this client for good, with the evidence on its disk."""
+        if self.stopped is not None:
+            raise self.stopped
+        try:
+            yield
+        except StateError:
+            raise  # a step that is not due: the caller's mistake, no fault of the service
+        except CheckError as failure:
+            self._stop(failure)
+            raise
+        except (FairdealError, ValueError, KeyError, TypeError, IndexError) as error:
+            malformed = CheckError("answer_malformed", f"an answer cannot be read: {error!r}")
+            self._stop(malformed)
+            raise malformed from error
+
+    def _stop(self, failure: CheckError) -> None:
+        if self.stopped is None:
+            self.stopped = failure
+            self.memory.keep_evidence(
+                {"code": failure.code, "why": str(failure), **failure.evidence}
+            )

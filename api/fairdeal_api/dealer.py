@@ -1,0 +1,310 @@
+"""Use cases: load a table, apply a request through the core, hand the events to the ledger.
+
+Requests for one table follow one another; those of different tables share a batch. A table's
+lock is held until its batch is durable, so that whoever reads a table reads what is committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairdeal.errors import StateError
+from fairdeal.hand import Phase
+from fairdeal.hashing import frame
+from fairdeal_api import http, problems
+from fairdeal_api.draft import Draft, Work, patience_of
+from fairdeal_api.http import Call, Header, Reply
+from fairdeal_api.ledger import Entry, Place, Remember
+from fairdeal_api.problems import Problem
+from fairdeal_api.slots import Slot, Slots
+from fairdeal_api.store import Rows
+
+if TYPE_CHECKING:
+    from fairdeal_api.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Under what a POST's answer is kept: credential, method, path and key; and for which body."""
+
+    scope: bytes
+    request: bytes
+
+    @classmethod
+    def of(cls, call: Call, credential: bytes, request: bytes) -> Key:
+        """The key of a request."""
+        parts = (credential, call.method.encode(), call.path.encode(), call.idempotency_key())
+        return cls(hashlib.sha256(b"".join(frame(part) for part in parts)).digest(), request)
+
+
+class Dealer:
+    """Applies requests to tables."""
+
+    def __init__(self, service: Service) -> None:
+        """Work on a service's database, ledger and clock."""
+        self._service = service
+        self._ledger = service.ledger
+        self._reader = service.reader
+        self._deadlines = service.deadlines
+        self.slots = Slots(service.reader, service.sealer, service.settings.cached_tables)
+        self._under_way: dict[bytes, asyncio.Future[bytes]] = {}
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._waiters = 0
+
+    # --- writing --------------------------------------------------------------------------------
+
+    async def write(
+        self,
+        call: Call,
+        slot: Slot,
+        work: Work,
+        *,
+        hand: int | None,
+        status: int = 200,
+        key: Key | None = None,
+        again: Callable[[], dict[str, Any]] | None = None,
+    ) -> Reply:
+        """Apply a request to a table, once.
+
+        Args:
+            call: The request, for its If-Match.
+            slot: The table.
+            work: What the request does.
+            hand: The hand that its answer is about; 0 for the table, None for the newest then.
+            status: Of the answer when something was written.
+            key: Where the answer is kept; None for a PUT, which is repeatable by itself.
+            again: The answer to a PUT that changes nothing.
+
+        Raises:
+            Problem, FairdealError: Nothing was written.
+        """
+        handed = False
+        slot.users += 1
+        await slot.lock.acquire()
+        try:
+            if (
+                key is not None
+                and slot.may_hold(key.scope)
+                and (reply := self.replay(key)) is not None
+            ):
+                return reply
+            if self._deadlines.passed(slot.id):
+                await self._expire(slot)
+            version = call.if_match()
+            if version is not None and version != slot.table.seq:
+                raise Problem("version_mismatch")
+            draft = Draft(slot, self.slots, self._service.clock.now())
+            extra = self._run(draft, work)
+            if not draft.events and again is not None:
+                return self._reply(http.encode(again()), 200, slot.table.seq)
+            if hand is None:
+                hand = draft.hand.number
+            remember = None
+            if key is not None:
+                remember = Remember(key.scope, key.request, slot.id, hand, status)
+            future = self._submit(draft, extra, hand, remember)
+            # The lock is given back when the batch is durable, even if the caller has gone.
+            future.add_done_callback(lambda _: self._leave(slot))
+            handed = True
+        finally:
+            if not handed:
+                self._leave(slot)
+        return self._reply(await asyncio.shield(future), status, draft.table.seq)
+
+    def _run(self, draft: Draft, work: Work) -> dict[str, Any]:
+        try:
+            return work(draft)
+        except (Problem, StateError) as error:
+            problem = error if isinstance(error, Problem) else problems.from_core(error)
+            context: dict[str, Any] = {"table": draft.slot.id, "state": draft.slot.state}
+            if (newest := draft.slot.table.hand) is not None:
+                context |= {"hand": newest.number, "state": newest.phase.value}
+            problem.context = context | problem.context
+            raise problem from None
+
+    def _submit(
+        self, draft: Draft, extra: dict[str, Any], hand: int, remember: Remember | None
+    ) -> asyncio.Future[bytes]:
+        draft.rows.moves.append(draft.move())
+        table = draft.table
+        head: dict[str, Any] = {"table": table.id}
+        if hand:
+            head["hand"] = hand
+            newest = table.hand
+            state = newest.phase.value if newest and newest.number == hand else "closed"
+            head["state"] = extra.pop("state", state)
+        else:
+            head["state"] = "closed" if table.is_closed else "idle"
+        events = [(e.header.seq, getattr(e, "hand", 0), e.raw) for e in draft.events]
+
+        def finish(place: Place) -> bytes:
+            return http.encode(
+                {
+                    **head,
+                    "seq": table.seq,
+                    "events": [
+                        {"seq": seq, "index": place.first + i, "event": raw.decode("ascii")}
+                        for i, (seq, _, raw) in enumerate(events)
+                    ],
+                    "receipt": place.receipt,
+                    **extra,
+                }
+            )
+
+        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember)
+        future = self._ledger.submit(entry)
+        scope = remember.scope if remember else None
+        future.add_done_callback(lambda _: self._settle(draft, scope))
+        return future
+
+    def _settle(self, draft: Draft, scope: bytes | None) -> None:
+        """The batch is durable: the table is now what the draft says."""
+        slot, table = draft.slot, draft.table
+        slot.table, slot.dealing, slot.next_seed = table, draft.dealing, draft.next_seed
+        if scope is not None:
+            slot.holds(scope)
+        if (hand := table.open_hand) is None:
+            self._deadlines.drop(slot.id)
+        else:
+            self._deadlines.set(slot.id, patience_of(hand))
+        for row in draft.rows.finished:
+            end = table.hand.reason if row.state == "aborted" and table.hand else None
+            self._service.metrics.hand(row.game, end or row.state)
+        self._wake(slot.id)
+
+    def _leave(self, slot: Slot) -> None:
+        slot.users -= 1
+        slot.lock.release()
+        self.slots.trim()
+
+    def _reply(self, body: bytes, status: int, seq: int, *more: Header) -> Reply:
+        return Reply(body, status, [http.JSON, http.NO_STORE, http.etag(seq), *more])
+
+    def replay(self, key: Key) -> Reply | None:
+        """The answer that this request got before, byte for byte.
+
+        Raises:
+            Problem: `idempotency_key_reused`.
+        """
+        row = self._reader.answer(key.scope)
+        if row is None:
+            return None
+        if row.request != key.request:
+            raise Problem("idempotency_key_reused")
+        body = self._service.sealer.open("answer", row.table_id, row.hand, row.sealed)
+        return self._reply(body, row.status, row.etag, http.REPLAYED)
+
+    async def write_apart(self, key: Key, entry: Entry, status: int) -> Reply:
+        """Write something of a table that nobody knows yet, or that is no event.
+
+        Equal requests that come while the first is under way wait for it.
+        """
+        other = self._under_way.get(key.scope)
+        if other is not None and not other.done():
+            await asyncio.shield(other)
+        if (reply := self.replay(key)) is not None:
+            return reply
+        entry.remember = Remember(key.scope, key.request, entry.table, entry.hand, status)
+        future = self._ledger.submit(entry)
+        self._under_way[key.scope] = future
+        future.add_done_callback(lambda _: self._under_way.pop(key.scope, None))
+        return self._reply(await asyncio.shield(future), status, entry.seq)
+
+    # --- deadlines ------------------------------------------------------------------------------
+
+    async def expire(self, table_id: str) -> bool:
+        """Abort a hand whose time is over; False if that must be tried again. Spec: HAND-18."""
+        slot = self.slots.get(table_id)
+        slot.users += 1
+        await slot.lock.acquire()
+        try:
+            return not self._deadlines.passed(table_id) or await self._expire(slot)
+        finally:
+            self._leave(slot)
+
+    async def _expire(self, slot: Slot) -> bool:
+        """The same, by whoever holds the lock."""
+        draft = Draft(slot, self.slots, self._service.clock.now())
+        hand = draft.table.open_hand
+        if hand is None or hand.deadline is None:
+            self._deadlines.drop(slot.id)
+            return True
+        lost = slot.dealing is None
+        reason = "lost" if lost else hand.deadline[0]
+        missing = hand.missing_seals if hand.phase is Phase.SEALING else hand.missing_seeds
+        try:
+            draft.abort(reason, () if lost else missing)
+        except StateError:
+            return False  # the log's clock has not got there yet
+        await self._submit_held(draft)
+        return True
+
+    async def close_idle(self, table_id: str) -> None:
+        """Disclose and close a table that nobody uses. Spec: TBL-3."""
+        slot = self.slots.get(table_id)
+        slot.users += 1
+        await slot.lock.acquire()
+        try:
+            table, now = slot.table, self._service.clock.now()
+            if slot.state == "idle" and (
+                table.last_at + 1000 * table.terms_event.timeouts.table <= now
+            ):
+                draft = Draft(slot, self.slots, now)
+                draft.close_table()
+                await self._submit_held(draft)
+        finally:
+            self._leave(slot)
+
+    async def _submit_held(self, draft: Draft) -> None:
+        """Submit a draft of the service's own; the caller holds the lock and goes on holding it."""
+        future = self._submit(draft, {}, 0, None)
+        try:
+            await asyncio.shield(future)
+        except asyncio.CancelledError:
+            # The lock must not be let go before the table is what the database says.
+            await asyncio.wait([future])
+            raise
+
+    async def forget(self, before: int) -> None:
+        """Drop kept answers of hands that ended before a time."""
+        entry = Entry("", 0, 0, [], Rows(forget_before=before), lambda _: b"")
+        await asyncio.shield(self._ledger.submit(entry))
+
+    # --- waiting --------------------------------------------------------------------------------
+
+    async def wait_for_event(self, table_id: str, seconds: int) -> None:
+        """Wait until something is logged at a table, or the time is over.
+
+        Raises:
+            Problem: `rate_limited`, too many are waiting.
+        """
+        if self._waiters >= self._service.settings.max_waiting:
+            raise Problem("rate_limited")
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(table_id, [])
+        waiting.append(future)
+        self._waiters += 1
+        try:
+            await asyncio.wait_for(future, seconds)
+        except TimeoutError:
+            pass
+        finally:
+            self._waiters -= 1
+            if future in waiting:
+                waiting.remove(future)
+            if not waiting and self._waiting.get(table_id) is waiting:
+                del self._waiting[table_id]
+
+    def _wake(self, table_id: str) -> None:
+        for future in self._waiting.pop(table_id, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def wake_all(self) -> None:
+        """Let everybody who waits go: the service stops."""
+        for table_id in list(self._waiting):
+            self._wake(table_id)

@@ -1,0 +1,301 @@
+"""Requests and answers as the routes see them: thin, raw ASGI, without a framework's detours.
+
+A hot route reads its headers once, its body once, and sends one answer. FastAPI's resolution of
+parameters and its middleware stack around each endpoint would cost more than dealing the cards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.types import Receive, Scope, Send
+
+from fairdeal.errors import FairdealError
+from fairdeal_api import problems, strict_json
+from fairdeal_api.logging import LOG
+from fairdeal_api.problems import Problem
+
+if TYPE_CHECKING:
+    from fairdeal_api.service import Service
+
+Header = tuple[bytes, bytes]
+Handler = Callable[["Call"], Awaitable["Reply"]]
+M = TypeVar("M", bound=BaseModel)
+
+JSON: Final[Header] = (b"content-type", b"application/json")
+TEXT: Final[Header] = (b"content-type", b"text/plain; charset=utf-8")
+OCTETS: Final[Header] = (b"content-type", b"application/octet-stream")
+NO_STORE: Final[Header] = (b"cache-control", b"no-store")
+IMMUTABLE: Final[Header] = (b"cache-control", b"public, max-age=31536000, immutable")
+REPLAYED: Final[Header] = (b"idempotent-replayed", b"true")
+CORS: Final[Header] = (b"access-control-allow-origin", b"*")
+_SECURITY: Final[list[Header]] = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
+]
+
+_IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
+_ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
+_MEDIA_TYPE = re.compile(rb'application/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
+_QUERY_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}|-1")
+
+
+@dataclass(slots=True)
+class Reply:
+    """An answer."""
+
+    body: bytes
+    status: int = 200
+    headers: list[Header] = field(default_factory=lambda: [JSON, NO_STORE])
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
+
+
+class Raw(str):
+    """JSON already; only as a member of a body's outermost object."""
+
+    __slots__ = ()
+
+
+def encode(value: dict[str, Any]) -> bytes:
+    """A body in JSON."""
+    raw = [(name, member) for name, member in value.items() if type(member) is Raw]
+    if not raw:
+        return _encode(value).encode("ascii")
+    rest = _encode({name: member for name, member in value.items() if type(member) is not Raw})
+    members = "".join([f',"{name}":{member}' for name, member in raw])
+    return f"{rest[:-1]}{members}}}".encode("ascii")
+
+
+def json_reply(value: dict[str, Any], *, status: int = 200, headers: list[Header] | None = None) -> Reply:
+    """An answer in JSON; `no-store` unless told otherwise."""
+    return Reply(encode(value), status, [JSON, *(headers if headers is not None else [NO_STORE])])
+
+
+def etag(seq: int) -> Header:
+    """The table's newest event number."""
+    return (b"etag", b'"%d"' % seq)
+
+
+class Call:
+    """One request."""
+
+    __slots__ = (
+        "_receive",
+        "headers",
+        "method",
+        "params",
+        "path",
+        "request_id",
+        "scope",
+        "service",
+    )
+
+    def __init__(self, scope: Scope, receive: Receive) -> None:
+        """Take the request apart, once."""
+        self.scope = scope
+        self._receive = receive
+        self.params: dict[str, str] = scope["path_params"]
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.request_id: str = scope["fairdeal.request_id"]
+        self.service: Service = scope["fairdeal.service"]
+
+    # --- headers --------------------------------------------------------------------------------
+
+    def _single(self, name: bytes) -> bytes | None:
+        value = self.headers.get(name)
+        if value is not None and sum(key == name for key, _ in self.scope["headers"]) > 1:
+            raise Problem("header_invalid")
+        return value
+
+    def bearer(self) -> str:
+        """The credential, or `credential_missing`."""
+        value = self._single(b"authorization")
+        if value is None or value[:7].lower() != b"bearer ":
+            raise Problem("credential_missing")
+        return value[7:].decode("latin-1")
+
+    def idempotency_key(self) -> bytes:
+        """The Idempotency-Key that a POST must have."""
+        value = self._single(b"idempotency-key")
+        if value is None:
+            raise Problem("idempotency_key_missing")
+        if not _IDEMPOTENCY_KEY.fullmatch(value):
+            raise Problem("header_invalid")
+        return value
+
+    def if_match(self) -> int | None:
+        """The version that If-Match asks for."""
+        value = self._single(b"if-match")
+        if value is None or value == b"*":
+            return None
+        found = _ETAG.fullmatch(value)
+        if not found:
+            raise Problem("header_invalid")
+        return int(found[1])
+
+    def if_none_match(self, seq: int) -> bool:
+        """Whether the caller has this version already."""
+        return self.headers.get(b"if-none-match") == b'"%d"' % seq
+
+    # --- query ----------------------------------------------------------------------------------
+
+    def query(self, **known: tuple[int, int, int]) -> dict[str, int]:
+        """Integer parameters, each with default, lowest and highest value."""
+        texts = self.query_texts(*known)
+        found = {}
+        for name, (default, low, high) in known.items():
+            text = texts.get(name)
+            if text is None:
+                found[name] = default
+                continue
+            if not _QUERY_NUMBER.fullmatch(text) or not low <= int(text) <= high:
+                raise Problem("header_invalid")
+            found[name] = int(text)
+        return found
+
+    def query_texts(self, *known: str) -> dict[str, str]:
+        """Parameters as they are; unknown or doubled ones are refused."""
+        found: dict[str, str] = {}
+        text = self.scope["query_string"].decode("latin-1")
+        for part in text.split("&") if text else []:
+            name, _, value = part.partition("=")
+            if name not in known or name in found:
+                raise Problem("header_invalid")
+            found[name] = value
+        return found
+
+    # --- body -----------------------------------------------------------------------------------
+
+    async def body(self) -> bytes:
+        """The body, at most 64 KiB of it, and within the time that a body may take."""
+        length = self.headers.get(b"content-length")
+        if length is not None and (not length.isdigit() or int(length) > strict_json.MAX_BODY):
+            raise Problem("body_too_large")
+        bodies = self.service.bodies
+        task = bodies.begin()
+        try:
+            message = await self._receive()
+            body: bytes = message.get("body", b"")
+            if message.get("more_body", False):
+                body = await self._rest(body)
+        except asyncio.CancelledError:
+            if bodies.was_late(task):
+                raise Problem("malformed_json") from None
+            raise
+        finally:
+            bodies.end(task)
+        if len(body) > strict_json.MAX_BODY:
+            raise Problem("body_too_large")
+        if body and not _MEDIA_TYPE.fullmatch(self.headers.get(b"content-type", b"")):
+            raise Problem("media_type")
+        return body
+
+    async def _rest(self, body: bytes) -> bytes:
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                raise Problem("malformed_json")
+            body += message.get("body", b"")
+            if len(body) > strict_json.MAX_BODY:
+                raise Problem("body_too_large")
+            if not message.get("more_body", False):
+                return body
+
+    async def model(self, model: type[M]) -> tuple[M, bytes]:
+        """The body as a model, and its SHA-256. No body is an empty object."""
+        body = await self.body()
+        value = strict_json.parse(body) if body else {}
+        try:
+            return model.model_validate(value), hashlib.sha256(body).digest()
+        except ValidationError as error:
+            raise _invalid(error) from None
+
+
+def _invalid(error: ValidationError) -> Problem:
+    """Where and what, and nothing of the value. Spec: RFC 6901 pointers."""
+    found = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        # A member that the model does not know is the caller's text: only its place is told.
+        unknown = fault["type"] == "extra_forbidden"
+        places = fault["loc"][:-1] if unknown else fault["loc"]
+        pointer = "".join(f"/{place}" for place in places if _is_ours(place))
+        found.append((pointer, "member_unknown" if unknown else fault["type"]))
+    return problems.invalid(found[:20])
+
+
+def _is_ours(place: int | str) -> bool:
+    """Whether a part of a location is a name of ours or a small number, not a caller's text."""
+    return (
+        isinstance(place, int)
+        or (place.isascii() and place.isidentifier() and len(place) < 24)
+        or (place.isdigit() and len(place) <= 2)
+    )
+
+
+class Endpoint:
+    """An ASGI application that runs one handler and turns every error into a problem."""
+
+    def __init__(self, handler: Handler, route: str, *, public: bool) -> None:
+        """Wrap a handler.
+
+        Args:
+            handler: From call to reply.
+            route: The path's template, for logs and metrics.
+            public: Whether browsers of any origin may read the answer.
+        """
+        self._handler = handler
+        self._route = route
+        self._extra = [*_SECURITY, CORS] if public else _SECURITY
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        scope["fairdeal.route"] = self._route
+        try:
+            reply = await self._handler(Call(scope, receive))
+        except Problem as problem:
+            reply = problem_reply(problem, scope)
+        except FairdealError as error:
+            reply = problem_reply(problems.from_core(error), scope)
+        except Exception as error:  # noqa: BLE001 - nothing of it may reach the caller or the log
+            LOG.write(
+                "request.failed",
+                error=type(error).__name__,
+                request=scope["fairdeal.request_id"],
+                route=self._route,
+            )
+            reply = problem_reply(Problem("internal"), scope)
+        await send_reply(reply, scope, send, self._extra)
+
+
+def problem_reply(problem: Problem, scope: Scope) -> Reply:
+    """A problem as an answer."""
+    scope["fairdeal.code"] = problem.code
+    body = problems.encode(problem, scope["fairdeal.request_id"])
+    return Reply(body, problem.kind.status, problems.headers_of(problem))
+
+
+async def send_reply(
+    reply: Reply, scope: Scope, send: Send, extra: list[Header] | None = None
+) -> None:
+    """Send an answer."""
+    scope["fairdeal.status"] = reply.status
+    headers = [
+        *reply.headers,
+        (b"content-length", str(len(reply.body)).encode()),
+        (b"x-request-id", scope["fairdeal.request_id"].encode()),
+        *(_SECURITY if extra is None else extra),
+    ]
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    await send({"type": "http.response.body", "body": reply.body})

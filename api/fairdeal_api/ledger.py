@@ -1,0 +1,268 @@
+"""The single writer: everything in flight goes into one transaction, with one checkpoint.
+
+The event loop decides the order: it places the entries of a batch in the log, signs the
+checkpoint that covers them, and finishes their answers. A thread commits the batch and moves the
+anchor. Only then is anybody told. While it commits, the next batch gathers by itself.
+
+Whatever goes wrong between the two ends the process: a commit of unknown result must not be
+followed by an acknowledgement. Spec: LOG-6, LOG-7.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, NoReturn
+
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import SigningKey
+from fairdeal.log.proof import Receipt
+from fairdeal.log.tiles import Tile, hash_tile
+from fairdeal.merkle import Tree, leaf_hash
+from fairdeal_api import system
+from fairdeal_api.anchor import Anchor
+from fairdeal_api.logging import LOG
+from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Rows, Writer
+
+EXIT_BROKEN: Final = 70
+
+
+def end_process(error: BaseException) -> NoReturn:
+    """Stop at once, without running anything that could still answer somebody."""
+    LOG.write("ledger.broken", error=type(error).__name__)
+    os._exit(EXIT_BROKEN)
+
+
+class Place(NamedTuple):
+    """Where an entry's events are in the log."""
+
+    first: int
+    """Index of the first; the others follow."""
+    receipt: str
+    """For the last; empty if there was no event."""
+
+
+class Remember(NamedTuple):
+    """What to keep an answer under."""
+
+    scope: bytes
+    request: bytes
+    table: str
+    hand: int
+    status: int
+
+
+@dataclass(slots=True)
+class Entry:
+    """What one request writes.
+
+    Attributes:
+        table: Id of the table.
+        hand: Number of the hand, 0 for none: under it the answer is sealed and dropped.
+        events: `(seq, hand, bytes)` of each event.
+        rows: Other rows. `finished` rows count their `idx` from this entry's first event.
+        finish: Makes the answer's bytes, once the place is known. It must not fail.
+        remember: Where to keep the answer, if it is to be kept.
+        seq: The table's newest event number, after this entry.
+    """
+
+    table: str
+    hand: int
+    seq: int
+    events: list[tuple[int, int, bytes]]
+    rows: Rows
+    finish: Callable[[Place], bytes]
+    remember: Remember | None = None
+    future: asyncio.Future[bytes] | None = field(default=None, repr=False)
+
+
+Seal = Callable[[str, int, bytes], bytes]
+"""Seals an answer for a table and a hand."""
+
+
+class Ledger:
+    """Owns the tree, the head, and the thread that owns the connection."""
+
+    def __init__(
+        self,
+        *,
+        writer: Writer,
+        anchor: Anchor,
+        key: SigningKey,
+        tree: Tree,
+        head: Head,
+        note: str,
+        clock: system.Clock,
+        seal: Seal,
+        fatal: Callable[[BaseException], object] = end_process,
+    ) -> None:
+        """Take over a log that `anchor.verify_start` has passed.
+
+        Args:
+            writer: The database.
+            anchor: The outside checkpoint; it holds `note`.
+            key: The log's key.
+            tree: All leaf hashes.
+            head: The database's head; it is that of `tree`.
+            note: The checkpoint of `head`.
+            clock: Log time.
+            seal: Seals answers that are kept.
+            fatal: What to do when the result of a commit is not known.
+        """
+        self._writer, self._anchor, self._key = writer, anchor, key
+        self._tree, self._head, self._clock, self._seal = tree, head, clock, seal
+        self._fatal = fatal
+        self._released = (head.size, note)
+        self._waiting: list[Entry] = []
+        self._busy = False
+        self._broken = False
+        self._jobs: queue.SimpleQueue[tuple[Batch, list[tuple[Entry, bytes]]] | None] = (
+            queue.SimpleQueue()
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = threading.Thread(target=self._write, name="ledger", daemon=True)
+        self.batches = 0
+
+    # --- on the event loop ----------------------------------------------------------------------
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the thread."""
+        self._loop = loop
+        self._thread.start()
+
+    async def stop(self) -> None:
+        """Finish what is in flight, and the thread."""
+        while self._busy or self._waiting:
+            await asyncio.sleep(0.005)
+        self._jobs.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def submit(self, entry: Entry) -> asyncio.Future[bytes]:
+        """Hand in what a request writes; the future gives its answer once that is durable."""
+        loop = self._loop
+        if loop is None:
+            raise RuntimeError("the ledger was not started")
+        future: asyncio.Future[bytes] = loop.create_future()
+        entry.future = future
+        if self._broken:
+            return future  # never resolved: nothing is acknowledged any more
+        self._waiting.append(entry)
+        if not self._busy:
+            self._busy = True
+            # Not now: what else this turn of the loop brings goes into the same batch.
+            loop.call_soon(self._place)
+        return future
+
+    def _place(self) -> None:
+        """Give the waiting entries their places, and hand the batch to the thread."""
+        entries, self._waiting = self._waiting, []
+        try:
+            job = self._make_batch(entries)
+        except Exception as error:  # noqa: BLE001 - the tree may have grown: no way back
+            self._break(error)
+            return
+        self._jobs.put(job)
+
+    def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
+        tree, rows = self._tree, Rows()
+        firsts = []
+        for entry in entries:
+            index = len(tree)
+            firsts.append(index)
+            for seq, hand, raw in entry.events:
+                leaf = leaf_hash(raw)
+                rows.events.append(EventRow(len(tree), entry.table, seq, hand, raw, leaf))
+                tree.append(leaf)
+            if entry.rows.finished:
+                entry.rows.finished = [
+                    row._replace(idx=row.idx + index) for row in entry.rows.finished
+                ]
+            rows.extend(entry.rows)
+        old, size = self._head, len(tree)
+        new, note = old, None
+        if size > old.size:
+            new = Head(size, tree.root(), old.epoch, self._clock.now())
+            note = Checkpoint(self._key.name, size, new.root).sign(self._key)
+        finished = [
+            (entry, self._finish(entry, index, size, note, rows))
+            for entry, index in zip(entries, firsts, strict=True)
+        ]
+        self._head = new
+        return Batch(old, new, note, rows), finished
+
+    def _finish(self, entry: Entry, index: int, size: int, note: str | None, rows: Rows) -> bytes:
+        receipt = ""
+        if entry.events and note is not None:
+            last = index + len(entry.events) - 1
+            receipt = Receipt(last, tuple(self._tree.inclusion_path(last, size)), note).text()
+        answer = entry.finish(Place(index, receipt))
+        if (keep := entry.remember) is not None:
+            sealed = self._seal(keep.table, keep.hand, answer)
+            rows.answers.append(AnswerRow(*keep, entry.seq, sealed))
+        return answer
+
+    def _done(self, batch: Batch, finished: list[tuple[Entry, bytes]]) -> None:
+        """A batch is durable and anchored: tell everybody, and begin the next."""
+        self.batches += 1
+        if batch.note is not None:
+            self._released = (batch.new.size, batch.note)
+        if self._waiting:
+            self._place()
+        else:
+            self._busy = False
+        for entry, answer in finished:
+            if entry.future is not None and not entry.future.done():
+                entry.future.set_result(answer)
+
+    def _break(self, error: BaseException) -> None:
+        self._broken = True
+        self._fatal(error)
+
+    # --- in the thread --------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        loop = self._loop
+        if loop is None:
+            return
+        while (job := self._jobs.get()) is not None:
+            batch, finished = job
+            try:
+                self._writer.commit(batch)
+                if batch.note is not None:
+                    self._anchor.move(batch.note)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, the result is unknown
+                self._break(error)
+                return
+            loop.call_soon_threadsafe(self._done, batch, finished)
+            self._writer.tidy()
+
+    # --- what may be shown ----------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Entries that are committed and anchored."""
+        return self._released[0]
+
+    @property
+    def checkpoint(self) -> str:
+        """The newest checkpoint that may be shown. Spec: LOG-6."""
+        return self._released[1]
+
+    def receipt(self, index: int) -> str | None:
+        """A receipt against the newest checkpoint, or None if the entry is not in it."""
+        size, note = self._released
+        if not 0 <= index < size:
+            return None
+        return self.receipt_at(index, size, note).text()
+
+    def receipt_at(self, index: int, size: int, note: str) -> Receipt:
+        """A receipt against one of the log's checkpoints."""
+        return Receipt(index, tuple(self._tree.inclusion_path(index, size)), note)
+
+    def tile(self, tile: Tile) -> bytes | None:
+        """A tile of hashes, or None if the released log does not have it. Spec: LOG-8."""
+        return hash_tile(self._tree, tile) if tile.exists(self.size) else None

@@ -1,0 +1,109 @@
+"""Answers from what was logged before: files of hands, roots, and what a repeated PUT gets."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from fairdeal.events import parse_event
+from fairdeal.hand import Hand
+from fairdeal.transcript import Transcript
+from fairdeal_api import views
+from fairdeal_api.problems import Problem
+from fairdeal_api.slots import Slot
+from fairdeal_api.store import EventRow
+
+if TYPE_CHECKING:
+    from fairdeal_api.service import Service
+
+Json = dict[str, Any]
+_ALL = 1_000_000
+_ENDS = ("hand.closed", "hand.aborted")
+_ROOTED = ("hand.dealt", "stock.reshuffled")
+
+
+def shown_event(row: EventRow) -> Json:
+    """An event with its place."""
+    return {"seq": row.seq, "index": row.idx, "event": row.body.decode("ascii")}
+
+
+def events(service: Service, table: str, after: int, limit: int, hand: int | None = None) -> Json:
+    """A page of a table's events, or of one hand's."""
+    rows = service.reader.events(table, after, limit + 1, hand)
+    # The database is ahead of what is anchored by a moment: nobody is told of that. Spec: LOG-6.
+    rows = [row for row in rows if row.idx < service.ledger.size]
+    return {
+        "events": [shown_event(row) for row in rows[:limit]],
+        "has_more": len(rows) > limit,
+    }
+
+
+def roots(service: Service, slot: Slot, hand: Hand) -> list[Json]:
+    """The deck roots of a hand, and where in the log they are."""
+    found: list[Json] = []
+    for row in service.reader.events(slot.id, -1, _ALL, hand.number):
+        event = json.loads(row.body)
+        if event["type"] in _ROOTED:
+            epoch = len(found)
+            root, count = hand.roots[epoch]
+            found.append({"epoch": epoch, "root": root.hex(), "count": count, "index": row.idx})
+    return found
+
+
+def transcript(service: Service, slot: Slot, number: int) -> tuple[bytes, bool]:
+    """The file of a hand that has ended, and whether it will never change. Spec: FILE-5.
+
+    Raises:
+        Problem: `hand_unknown`, `hand_not_final`.
+    """
+    hand = service.dealer.slots.hand(slot, number)
+    finished = service.reader.finished(slot.id, number)
+    covering = service.reader.checkpoint_over(finished.idx) if finished else None
+    if not hand.is_final or finished is None or covering is None:
+        raise Problem("hand_not_final")
+    found = []
+    for row in service.reader.events(slot.id, -1, _ALL, number):
+        event = parse_event(row.body)
+        if event.TYPE != "hand.disclosed":
+            found.append(event)
+    receipt = service.ledger.receipt_at(finished.idx, *covering)
+    dealing = None
+    if hand.disclosed is None and hand.shown:
+        dealing = service.dealer.slots.dealing(slot, hand)
+    file = Transcript.of(hand, found, receipt, dealing).encode()
+    return file, hand.disclosed is not None
+
+
+def repeated(service: Service, slot: Slot, kind: str, member: str, seat: int, epoch: int) -> Json:
+    """What a seat's PUT gets when it comes again: the event that it made, with a new receipt.
+
+    Args:
+        service: Where to look.
+        slot: The table; the hand is its newest.
+        kind: Type of the event.
+        member: The event's map by seat.
+        seat: Whose.
+        epoch: For seeds.
+    """
+    hand = slot.table.hand
+    if hand is None:
+        raise Problem("hand_unknown")
+    for row in service.reader.events(slot.id, -1, _ALL, hand.number):
+        event = json.loads(row.body)
+        if (
+            event["type"] == kind
+            and str(seat) in event[member]
+            and event.get("epoch", epoch) == epoch
+        ):
+            value: Json = {
+                "table": slot.id,
+                "hand": hand.number,
+                "state": hand.phase.value,
+                "seq": slot.table.seq,
+                "events": [shown_event(row)],
+                "receipt": service.ledger.receipt(row.idx) or "",
+            }
+            if kind == "seeds.opened" and hand.dealt is not None and slot.dealing is not None:
+                return {**value, **views.dealt(hand, slot.dealing)}
+            return {**value, **views.sealing(hand)}
+    raise Problem("wrong_phase")

@@ -1,0 +1,199 @@
+"""The OpenAPI file and the documentation page, from the operations that the router has."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import lru_cache
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from fairdeal_api import __version__, answers
+from fairdeal_api.problems import KINDS, MEDIA_TYPE
+from fairdeal_api.routes import all_operations
+from fairdeal_api.routes.operation import Operation, Parameter
+
+
+_TAGS: Final = {
+    "tables": "Terms, the chain of events, the end.",
+    "hands": "A deck's life, from opening to disclosure.",
+    "seats": "What a seat's own device does.",
+    "games": "What can be dealt.",
+    "log": "The public log, as C2SP tlog-tiles.",
+    "service": "Keys, health, documentation.",
+}
+_PATH_PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "table": ({"type": "string", "pattern": "^tbl_[0-9a-hjkmnp-tv-z]{26}$"}, "Id of a table"),
+    "hand": ({"type": "integer", "minimum": 1, "maximum": 2**32 - 1}, "Number of a hand"),
+    "seat": ({"type": "integer", "minimum": 0, "maximum": 9}, "Number of a seat"),
+    "game": ({"type": "string", "pattern": "^[a-z0-9_]{1,32}$"}, "Name of a game"),
+    "index": ({"type": "integer", "minimum": 0, "maximum": 2**53 - 1}, "Index in the log"),
+    "path": ({"type": "string", "pattern": "^[0-9a-zx./]{1,80}$"}, "Path of a tile"),
+}
+
+
+def _ref(model: type[BaseModel]) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{model.__name__}"}
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "in": parameter.place,
+        "required": parameter.required,
+        "description": parameter.description,
+        "schema": parameter.schema,
+    }
+
+
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    found = []
+    for name in re.findall(r"{(\w+)", operation.path):
+        schema, description = _PATH_PARAMETERS[name]
+        found.append(_parameter(Parameter(name, "path", schema, description, required=True)))
+    found += [_parameter(parameter) for parameter in operation.query]
+    if operation.keyed:
+        schema = {"type": "string", "pattern": "^[!-~]{1,128}$"}
+        text = "The same key and body give the same answer; made by the caller"
+        key = Parameter("Idempotency-Key", "header", schema, text, required=True)
+        found.append({**_parameter(key), "example": "5f0c1d9e-open-hand-3"})
+    if operation.versioned:
+        schema = {"type": "string", "pattern": '^("(0|[1-9][0-9]{0,15})"|\\*)$'}
+        text = "The table's newest event number, from an ETag"
+        found.append(_parameter(Parameter("If-Match", "header", schema, text)))
+    return found
+
+
+def _problem_example(code: str) -> dict[str, Any]:
+    kind = KINDS[code]
+    value: dict[str, Any] = {
+        "type": f"/docs#{code}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": kind.title,
+        "instance": "urn:fairdeal:request:4be1c0a7d2f3-17",
+        "code": code,
+        "retryable": kind.retryable,
+    }
+    if kind.status == 422:
+        value["errors"] = [{"pointer": "/seals/0", "code": "string_pattern_mismatch"}]
+    return {"value": value}
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for status, model in operation.answers:
+        if isinstance(model, str):
+            content = {model: {"schema": {"type": "string"}}}
+        else:
+            content = {"application/json": {"schema": _ref(model)}}
+        text = {201: "Done, and new.", 200: "Done."}[status]
+        found[str(status)] = {"description": text, "content": content}
+        if operation.versioned:
+            etag = {"description": "The table's newest event number", "schema": {"type": "string"}}
+            found[str(status)]["headers"] = {"ETag": etag}
+    if operation.id in {"getTable", "getHand"}:
+        found["304"] = {"description": "Nothing has happened since the version in If-None-Match."}
+    by_status: dict[int, list[str]] = {}
+    for code in operation.codes:
+        by_status.setdefault(KINDS[code].status, []).append(code)
+    for status, codes in sorted(by_status.items()):
+        found[str(status)] = {
+            "description": " ".join(KINDS[code].title for code in codes),
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": _ref(answers.Problem),
+                    "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
+                }
+            },
+        }
+    return found
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "parameters": _parameters(operation),
+        "responses": _responses(operation),
+        "security": {
+            "public": [],
+            "operator": [{"operator": []}],
+            "seat": [{"seat": []}, {"operator": []}],
+        }[operation.caller],
+    }
+    if operation.body is not None:
+        media: dict[str, Any] = {"schema": _ref(operation.body)}
+        media["examples"] = {"usual": {"value": operation.body.example}}
+        value["requestBody"] = {"required": True, "content": {"application/json": media}}
+    return value
+
+
+@lru_cache(maxsize=1)
+def document() -> dict[str, Any]:
+    """The OpenAPI 3.1 document."""
+    operations = all_operations()
+    models: set[type[BaseModel]] = {answers.Problem}
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        models |= {model for _, model in operation.answers if not isinstance(model, str)}
+        if operation.body is not None:
+            models.add(operation.body)
+        path = operation.path.replace(":path", "")
+        paths.setdefault(path, {})[operation.method.lower()] = _operation(operation)
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in sorted(models, key=lambda m: m.__name__)],
+        ref_template="#/components/schemas/{model}",
+    )
+    bearer = {"type": "http", "scheme": "bearer"}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "fairdeal",
+            "version": __version__,
+            "summary": "Provably fair dealing for card games",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            "schemas": schemas["$defs"],
+            "examples": {code: _problem_example(code) for code in KINDS},
+            "securitySchemes": {
+                "operator": {**bearer, "description": "`fd_live_..` or `fd_test_..`"},
+                "seat": {**bearer, "description": "`fds_..`, from a claim code"},
+            },
+        },
+    }
+
+
+@lru_cache(maxsize=1)
+def encoded() -> bytes:
+    """The document as the file `api/openapi.json` has it."""
+    return (json.dumps(document(), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+@lru_cache(maxsize=1)
+def page() -> bytes:
+    """The documentation page."""
+    rows = "".join(
+        f"<tr id={html.escape(operation.id)}><td><code>{operation.method}</code>"
+        f"<td><code>{html.escape(operation.path.replace(':path', ''))}</code>"
+        f"<td>{operation.caller}<td>{html.escape(operation.summary)}\n"
+        for operation in all_operations()
+    )
+    codes = "".join(
+        f"<tr id={code}><td>{kind.status}<td><code>{code}</code><td>{html.escape(kind.title)}\n"
+        for code, kind in KINDS.items()
+    )
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><title>fairdeal API</title>"
+        "<style>body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+        "td{padding:.2rem .6rem;vertical-align:top}tr:target{background:#fe9}</style>"
+        "<h1>fairdeal API</h1><p>Machine-readable: <a href=/openapi.json>/openapi.json</a>.</p>"
+        f"<h2>Operations</h2><table>{rows}</table><h2>Errors</h2><table>{codes}</table></html>\n"
+    ).encode()

@@ -1,0 +1,78 @@
+"""Who may do what: by credential, table, custody and seat."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from fairdeal_api.credentials import Caller, Operator, SeatHolder
+from fairdeal_api.http import Call
+from fairdeal_api.problems import Problem
+from fairdeal_api.slots import Slot
+
+_HAND: Final = re.compile(r"[1-9][0-9]{0,9}")
+_SEAT: Final = re.compile(r"[0-9]")
+
+
+def hand_number(call: Call) -> int:
+    """The hand in the path, or `hand_unknown`."""
+    text = call.params["hand"]
+    if not _HAND.fullmatch(text):
+        raise Problem("hand_unknown")
+    return int(text)
+
+
+def seat_number(call: Call, slot: Slot) -> int:
+    """The seat in the path, or `seat_unknown`."""
+    text = call.params["seat"]
+    if not _SEAT.fullmatch(text) or int(text) >= slot.table.terms_event.seats:
+        raise Problem("seat_unknown")
+    return int(text)
+
+
+def public_slot(call: Call) -> Slot:
+    """The table in the path, for anybody."""
+    return call.service.dealer.slots.get(call.params["table"])
+
+
+def operators_slot(call: Call, caller: Caller) -> Slot:
+    """The table in the path, for its operator.
+
+    Raises:
+        Problem: `table_unknown`, also when it is another operator's; `operator_only`.
+    """
+    slot = public_slot(call)
+    if isinstance(caller, SeatHolder):
+        raise Problem("operator_only" if caller.table == slot.id else "table_unknown")
+    if caller.name != slot.operator:
+        raise Problem("table_unknown")
+    return slot
+
+
+def somebodys_slot(call: Call, caller: Caller) -> Slot:
+    """The table in the path, for its operator or one of its seats."""
+    slot = public_slot(call)
+    owner = slot.operator if isinstance(caller, Operator) else slot.id
+    if owner != (caller.name if isinstance(caller, Operator) else caller.table):
+        raise Problem("table_unknown")
+    return slot
+
+
+def check_seat(slot: Slot, caller: Caller, seat: int) -> None:
+    """Whether the caller acts and reads for a seat, by the table's custody.
+
+    Raises:
+        Problem: `not_your_seat`.
+    """
+    if slot.table.terms_event.custody == "operator":
+        if isinstance(caller, Operator):
+            return
+    elif isinstance(caller, SeatHolder) and caller.seat == seat:
+        return
+    raise Problem("not_your_seat")
+
+
+def check_operator(caller: Caller) -> None:
+    """Whether the caller is the operator, or `operator_only`."""
+    if not isinstance(caller, Operator):
+        raise Problem("operator_only")

@@ -1,0 +1,141 @@
+"""Games, keys, health, version, documentation."""
+
+from __future__ import annotations
+
+from fairdeal.games import GAMES
+from fairdeal_api import __version__, answers, catalogue, http, openapi
+from fairdeal_api.http import Call, Reply
+from fairdeal_api.problems import Problem
+from fairdeal_api.routes.operation import operation
+
+_HOUR = (b"cache-control", b"public, max-age=3600")
+_HTML = (b"content-type", b"text/html; charset=utf-8")
+
+
+@operation(
+    "listGames",
+    "GET",
+    "/v1/games",
+    tag="games",
+    summary="The games that can be dealt",
+    answers=((200, answers.Games),),
+)
+async def list_games(call: Call) -> Reply:
+    """All games."""
+    call.query()
+    games = [catalogue.describe(game) for game in GAMES.values()]
+    return http.json_reply({"games": games}, headers=[_HOUR])
+
+
+@operation(
+    "getGame",
+    "GET",
+    "/v1/games/{game}",
+    tag="games",
+    summary="A game: deck, seats, options with defaults first, dealing procedure, card names",
+    answers=((200, answers.Game),),
+    problems=("game_unknown",),
+)
+async def get_game(call: Call) -> Reply:
+    """One game."""
+    call.query()
+    game = GAMES.get(call.params["game"])
+    if game is None:
+        raise Problem("game_unknown")
+    return http.json_reply(catalogue.describe(game), headers=[_HOUR])
+
+
+@operation(
+    "getKeys",
+    "GET",
+    "/v1/keys",
+    tag="service",
+    summary="The log's verifier key",
+    answers=((200, answers.Keys),),
+)
+async def get_keys(call: Call) -> Reply:
+    """The keys. Take the one to trust from somewhere else."""
+    call.query()
+    service = call.service
+    key = service.verifier_key
+    return http.json_reply(
+        {
+            "origin": service.settings.log_origin,
+            "mode": service.settings.mode,
+            "keys": [
+                {
+                    "id": key.id.hex(),
+                    "algorithm": "ed25519",
+                    "vkey": str(key),
+                    "state": "active",
+                }
+            ],
+        },
+        headers=[_HOUR],
+    )
+
+
+@operation(
+    "getHealth",
+    "GET",
+    "/healthz",
+    tag="service",
+    summary="Whether the process is alive; no input or output is done",
+    answers=((200, answers.Health),),
+)
+async def get_health(call: Call) -> Reply:
+    """Liveness."""
+    return http.json_reply({"status": "ok"})
+
+
+@operation(
+    "getReadiness",
+    "GET",
+    "/readyz",
+    tag="service",
+    summary="Whether the database can be read",
+    answers=((200, answers.Health),),
+)
+async def get_readiness(call: Call) -> Reply:
+    """Readiness."""
+    call.service.reader.head()
+    return http.json_reply({"status": "ok"})
+
+
+@operation(
+    "getVersion",
+    "GET",
+    "/version",
+    tag="service",
+    summary="The version of the service and of its protocol",
+    answers=((200, answers.Version),),
+)
+async def get_version(call: Call) -> Reply:
+    """The version."""
+    return http.json_reply({"version": __version__, "protocol": "fairdeal/1"})
+
+
+@operation(
+    "getOpenapi",
+    "GET",
+    "/openapi.json",
+    tag="service",
+    summary="This API in machine-readable form",
+    answers=((200, answers.Answer),),
+)
+async def get_openapi(call: Call) -> Reply:
+    """The OpenAPI file."""
+    return Reply(openapi.encoded(), 200, [http.JSON, _HOUR])
+
+
+@operation(
+    "getDocs",
+    "GET",
+    "/docs",
+    tag="service",
+    summary="This API for people, with a line for each error code",
+    answers=((200, "text/html"),),
+)
+async def get_docs(call: Call) -> Reply:
+    """The documentation page: plain HTML, nothing is loaded from anywhere."""
+    return Reply(openapi.page(), 200, [_HTML, _HOUR])

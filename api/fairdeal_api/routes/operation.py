@@ -1,0 +1,139 @@
+"""One operation of the API: where it is, who may call it, what it takes and gives.
+
+The router, the OpenAPI file and the documentation page are made from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import BaseModel
+from starlette.routing import Route
+
+from fairdeal_api.http import Endpoint, Handler
+from fairdeal_api.schemas import Request
+
+# What any request may get besides its own errors.
+ALWAYS: Final = ("header_invalid", "method_not_allowed", "internal", "unavailable")
+WITH_CREDENTIAL: Final = ("credential_missing", "credential_unknown", "test_only", "live_only")
+WITH_BODY: Final = (
+    "malformed_json",
+    "duplicate_key",
+    "number_not_allowed",
+    "body_too_large",
+    "media_type",
+    "invalid_request",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter in path, query or header."""
+
+    name: str
+    place: str
+    schema: dict[str, object]
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """See the module.
+
+    Attributes:
+        caller: `public`, `operator`, `seat` (or the operator by custody).
+        problems: Codes beyond those of every request of its kind.
+    """
+
+    id: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    caller: str
+    handler: Handler
+    body: type[Request] | None = None
+    answers: tuple[tuple[int, type[BaseModel] | str], ...] = ()
+    problems: tuple[str, ...] = ()
+    query: tuple[Parameter, ...] = ()
+    keyed: bool = False
+    """Whether it needs an Idempotency-Key."""
+    versioned: bool = False
+    """Whether it takes If-Match."""
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Every code that it may answer with."""
+        codes = [*self.problems, *ALWAYS]
+        if self.caller != "public":
+            codes += WITH_CREDENTIAL
+        if self.body is not None:
+            codes += WITH_BODY
+        if self.keyed:
+            codes += ("idempotency_key_missing", "idempotency_key_reused")
+        if self.versioned:
+            codes.append("version_mismatch")
+        return tuple(sorted(set(codes)))
+
+    def route(self) -> Route:
+        """Its route; the endpoint is raw ASGI."""
+        public = self.caller == "public" and self.method == "GET"
+        endpoint = Endpoint(self.handler, self.path, public=public)
+        return Route(self.path, endpoint=endpoint, methods=[self.method], name=self.id)
+
+
+OPERATIONS: Final[list[Operation]] = []
+
+
+def operation(
+    operation_id: str,
+    method: str,
+    path: str,
+    *,
+    tag: str,
+    summary: str,
+    caller: str = "public",
+    body: type[Request] | None = None,
+    answers: tuple[tuple[int, type[BaseModel] | str], ...] = (),
+    problems: tuple[str, ...] = (),
+    query: tuple[Parameter, ...] = (),
+    keyed: bool = False,
+    versioned: bool = False,
+) -> Callable[[Handler], Handler]:
+    """Register a handler; the order of registration is the order of matching."""
+
+    def register(handler: Handler) -> Handler:
+        OPERATIONS.append(
+            Operation(
+                operation_id,
+                method,
+                path,
+                tag,
+                summary,
+                caller,
+                handler,
+                body,
+                answers,
+                problems,
+                query,
+                keyed,
+                versioned,
+            )
+        )
+        return handler
+
+    return register
+
+
+def whole(name: str, default: int, low: int, high: int, description: str) -> Parameter:
+    """An integer in the query."""
+    schema: dict[str, object] = {
+        "type": "integer",
+        "minimum": low,
+        "maximum": high,
+        "default": default,
+    }
+    return Parameter(name, "query", schema, description)

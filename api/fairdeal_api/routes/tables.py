@@ -1,0 +1,321 @@
+"""Tables and seats: terms, claim codes, the chain of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairdeal.errors import FairdealError
+from fairdeal.events import Header as EventHeader
+from fairdeal.events import SeatReissued, TableOpened, Timeouts
+from fairdeal.games import GAMES
+from fairdeal.table import Table
+from fairdeal_api import answers, http, system, views
+from fairdeal_api.credentials import CLAIM, SEAT, digest
+from fairdeal_api.dealer import Key
+from fairdeal_api.draft import Draft
+from fairdeal_api.http import Call, Reply
+from fairdeal_api.ledger import Entry, Place
+from fairdeal_api.problems import Problem, invalid
+from fairdeal_api.routes.access import operators_slot, public_slot, seat_number
+from fairdeal_api.routes.hands import events_reply
+from fairdeal_api.routes.operation import Parameter, operation, whole
+from fairdeal_api.schemas import Claim, CreateTable, Nothing
+from fairdeal_api.slots import Slot
+from fairdeal_api.store import CommitmentRow, Rows, SeatRow, TableRow
+
+TABLES = "/v1/tables"
+TABLE = TABLES + "/{table}"
+
+
+def _terms(call: Call, body: CreateTable, table_id: str, commitment: Any) -> TableOpened:
+    """The terms, every default spelled out. Spec: TBL-1, GAME-3."""
+    game = GAMES.get(body.game)
+    if game is None:
+        raise Problem("game_unknown")
+    seats = body.seats
+    if seats is None:
+        if len(game.seats) != 1:
+            raise invalid([("/seats", "missing")])
+        seats = game.seats[0]
+    contribute = body.contribute if body.contribute is not None else list(range(seats))
+    service = call.service
+    return TableOpened(
+        header=EventHeader(table_id, 0, None, service.clock.now()),
+        origin=service.settings.log_origin,
+        log_key=str(service.verifier_key),
+        game=body.game,
+        ruleset=game.ruleset(body.ruleset),
+        seats=seats,
+        contribute=tuple(sorted(set(contribute))),
+        keys={int(seat): bytes.fromhex(key) for seat, key in body.keys.items()},
+        custody=body.custody,
+        timeouts=Timeouts(**body.timeouts.model_dump()),
+        disclosure=body.disclosure,
+        next_commitment=commitment,
+    )
+
+
+@operation(
+    "createTable",
+    "POST",
+    TABLES,
+    tag="tables",
+    summary="Open a table: game, ruleset, seats and policies, fixed for all its hands",
+    caller="operator",
+    body=CreateTable,
+    answers=((201, answers.TableOpened),),
+    problems=(
+        "operator_only",
+        "game_unknown",
+        "option_unknown",
+        "option_value",
+        "seats_not_allowed",
+    ),
+    keyed=True,
+)
+async def create_table(call: Call) -> Reply:
+    """Open a table. Spec: TBL-1."""
+    service = call.service
+    caller = service.credentials.operator(call.bearer())
+    call.idempotency_key()
+    body, request = await call.model(CreateTable)
+    if body.test_seed is not None and service.settings.mode != "test":
+        raise Problem("test_only")
+    table_id = system.new_table_id()
+    test_seed = bytes.fromhex(body.test_seed) if body.test_seed else None
+    slots = service.dealer.slots
+    seed, commitment = slots.new_seed(test_seed, 1)
+    event = _terms(call, body, table_id, commitment)
+    try:
+        table = Table.open(event)
+    except FairdealError as error:
+        if error.code == "key_malformed":
+            raise invalid([("/keys", "key_malformed")]) from None
+        raise
+    codes = {}
+    if body.custody == "seats":
+        codes = {seat: system.new_secret(CLAIM) for seat in range(event.seats)}
+    patience = event.timeouts.table
+    rows = Rows(
+        tables=[
+            TableRow(
+                table_id,
+                caller.name,
+                event.game,
+                service.sealer.seal("test seed", table_id, 0, test_seed) if test_seed else None,
+                0,
+                0,
+                "idle",
+                patience,
+                event.header.at + 1000 * patience,
+            )
+        ],
+        commitments=[
+            CommitmentRow(commitment, table_id, 1, int(test_seed is not None), slots.seal_seed(table_id, 1, seed, commitment))
+        ],
+        seats=[SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()],
+    )
+
+    def finish(place: Place) -> bytes:
+        return http.encode(
+            {
+                "table": table_id,
+                "state": "idle",
+                "seq": 0,
+                "events": [{"seq": 0, "index": place.first, "event": event.raw.decode("ascii")}],
+                "receipt": place.receipt,
+                "terms": table.terms.hex(),
+                "next_commitment": commitment.hex(),
+                "log_key": event.log_key,
+                "origin": event.origin,
+                **({"claim_codes": {str(s): c for s, c in codes.items()}} if codes else {}),
+            }
+        )
+
+    entry = Entry(table_id, 0, 0, [(0, 0, event.raw)], rows, finish)
+    reply = await service.dealer.write_apart(Key.of(call, caller.digest, request), entry, 201)
+    if http.REPLAYED not in reply.headers:
+        slots.add(Slot(table_id, caller.name, table, test_seed, next_seed=seed, kept=set()))
+    return reply
+
+
+@operation(
+    "claimSeat",
+    "POST",
+    "/v1/seats/claim",
+    tag="seats",
+    summary="Exchange a claim code for a seat's token, once",
+    body=Claim,
+    answers=((200, answers.SeatToken),),
+    problems=("claim_unknown", "claim_used"),
+    keyed=True,
+)
+async def claim_seat(call: Call) -> Reply:
+    """Claim a seat."""
+    service = call.service
+    call.idempotency_key()
+    body, request = await call.model(Claim)
+    claim = digest(body.code)
+    row = service.reader.seat_by_claim(claim)
+    if row is None:
+        raise Problem("claim_unknown")
+    # The code is the credential: nobody else can meet this key.
+    key = Key.of(call, claim, request)
+    slot = service.dealer.slots.get(row.table_id)
+    slot.users += 1
+    try:
+        async with slot.lock:
+            if (reply := service.dealer.replay(key)) is not None:
+                return reply
+            row = service.reader.seat_by_claim(claim)
+            if row is None:
+                raise Problem("claim_unknown")
+            if row.token is not None:
+                raise Problem("claim_used")
+            token = system.new_secret(SEAT)
+            answer = {"table": row.table_id, "seat": row.seat, "token": token}
+            rows = Rows(seats=[SeatRow(row.table_id, row.seat, claim, digest(token))])
+            seq = slot.table.seq
+            entry = Entry(row.table_id, 0, seq, [], rows, lambda _: http.encode(answer))
+            return await service.dealer.write_apart(key, entry, 200)
+    finally:
+        slot.users -= 1
+
+
+@operation(
+    "listTables",
+    "GET",
+    TABLES,
+    tag="tables",
+    summary="The operator's own tables",
+    caller="operator",
+    answers=((200, answers.Tables),),
+    problems=("operator_only",),
+    query=(
+        whole("limit", 50, 1, 200, "How many at most"),
+        Parameter("after", "query", {"type": "string", "maxLength": 30}, "`next` of the last page"),
+    ),
+)
+async def list_tables(call: Call) -> Reply:
+    """List tables."""
+    caller = call.service.credentials.operator(call.bearer())
+    texts = call.query_texts("limit", "after")
+    text = texts.get("limit", "50")
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= 200):
+        raise Problem("header_invalid")
+    limit = int(text)
+    rows = call.service.reader.tables_of(caller.name, texts.get("after", ""), limit + 1)
+    found = [
+        {"table": row.id, "game": row.game, "state": row.state, "seq": row.seq, "hand": row.hand}
+        for row in rows[:limit]
+    ]
+    more = len(rows) > limit
+    return http.json_reply(
+        {"tables": found, "has_more": more, "next": found[-1]["table"] if more else None}
+    )
+
+
+@operation(
+    "getTable",
+    "GET",
+    TABLE,
+    tag="tables",
+    summary="A table as everybody may know it",
+    answers=((200, answers.Table),),
+    problems=("table_unknown",),
+)
+async def get_table(call: Call) -> Reply:
+    """The terms and the newest hand."""
+    call.query()
+    slot = public_slot(call)
+    headers = [http.etag(slot.table.seq), (b"cache-control", b"no-cache")]
+    if call.if_none_match(slot.table.seq):
+        return Reply(b"", 304, headers)
+    return http.json_reply(views.public_table(slot), headers=headers)
+
+
+@operation(
+    "getTableEvents",
+    "GET",
+    TABLE + "/events",
+    tag="tables",
+    summary="A table's events, as they are in the log",
+    answers=((200, answers.Events),),
+    problems=("table_unknown", "rate_limited"),
+    query=(
+        whole("after", -1, -1, 2**53 - 1, "Events after this number"),
+        whole("limit", 200, 1, 200, "How many at most"),
+        whole("wait", 0, 0, 25, "Seconds to wait for an event, if there is none"),
+    ),
+)
+async def get_table_events(call: Call) -> Reply:
+    """The chain, with long poll."""
+    return await events_reply(call, public_slot(call).id, None)
+
+
+@operation(
+    "closeTable",
+    "POST",
+    TABLE + "/close",
+    tag="tables",
+    summary="Open what is still closed, and end a table",
+    caller="operator",
+    body=Nothing,
+    answers=((200, answers.TableClosed),),
+    problems=("table_unknown", "operator_only", "hand_open", "table_closed"),
+    keyed=True,
+    versioned=True,
+)
+async def close_table(call: Call) -> Reply:
+    """Close a table. Spec: TBL-2."""
+    caller = call.service.credentials.caller(call.bearer())
+    call.idempotency_key()
+    _, request = await call.model(Nothing)
+    slot = operators_slot(call, caller)
+
+    def work(draft: Draft) -> dict[str, Any]:
+        if draft.table.is_closed:
+            raise Problem("table_closed")
+        draft.close_table()
+        return {"unused_seed": draft.unused_seed.hex()}
+
+    key = Key.of(call, caller.digest, request)
+    return await call.service.dealer.write(call, slot, work, hand=0, key=key)
+
+
+@operation(
+    "reissueSeat",
+    "POST",
+    TABLE + "/seats/{seat}/reissue",
+    tag="seats",
+    summary="Give a seat a new claim code; its old token is dead",
+    caller="operator",
+    body=Nothing,
+    answers=((200, answers.SeatReissued),),
+    problems=(
+        "table_unknown",
+        "seat_unknown",
+        "operator_only",
+        "hand_open",
+        "not_due",
+        "table_closed",
+    ),
+    keyed=True,
+    versioned=True,
+)
+async def reissue_seat(call: Call) -> Reply:
+    """Re-issue a seat, visibly. Spec: TBL-2."""
+    caller = call.service.credentials.caller(call.bearer())
+    call.idempotency_key()
+    _, request = await call.model(Nothing)
+    slot = operators_slot(call, caller)
+    seat = seat_number(call, slot)
+
+    def work(draft: Draft) -> dict[str, Any]:
+        draft.apply(SeatReissued(header=draft.header, seat=seat))
+        code = system.new_secret(CLAIM)
+        draft.rows.seats.append(SeatRow(slot.id, seat, digest(code), None))
+        return {"seat": seat, "claim_code": code}
+
+    key = Key.of(call, caller.digest, request)
+    return await call.service.dealer.write(call, slot, work, hand=0, key=key)

@@ -1,0 +1,182 @@
+"""A data folder, opened: keys, database, log, anchor; and the parts that work on them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.merkle import EMPTY_ROOT, Tree
+from fairdeal_api import ledger as ledgers
+from fairdeal_api import system
+from fairdeal_api.anchor import Anchor, verify_start
+from fairdeal_api.credentials import Credentials, OperatorKeys
+from fairdeal_api.deadlines import Bodies, Deadlines
+from fairdeal_api.dealer import Dealer
+from fairdeal_api.ledger import Ledger
+from fairdeal_api.logging import LOG
+from fairdeal_api.metrics import Metrics
+from fairdeal_api.sealing import Sealer
+from fairdeal_api.settings import Settings
+from fairdeal_api.store import Identity
+from fairdeal_api.store import sqlite as sqlite_store
+from fairdeal_api.system import StartRefused
+
+DATABASE = "ledger.db"
+OPERATORS = "operators.db"
+LOCK = "LOCK"
+
+
+def verifier_key(settings: Settings, keys: system.Keys) -> VerifierKey:
+    """The public half of the log's key."""
+    return SigningKey(settings.log_origin, keys.log).verifier
+
+
+def is_empty(settings: Settings) -> bool:
+    """Whether there is nothing yet where the data folder will be."""
+    folder = settings.data
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def initialise(settings: Settings) -> VerifierKey:
+    """Make keys, databases and anchor where there is nothing.
+
+    Raises:
+        StartRefused: There is something; nothing is ever overwritten.
+    """
+    folder = settings.data
+    if not is_empty(settings):
+        raise StartRefused(f"{folder} is not empty; a service is never made over another.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    lock = system.hold_lock(folder / LOCK)
+    try:
+        keys = system.create_keys(settings.keys_path)
+        signing = SigningKey(settings.log_origin, keys.log)
+        identity = Identity(settings.log_origin, str(signing.verifier), keys.sealing_id)
+        sqlite_store.create(folder / DATABASE, identity, EMPTY_ROOT, system.wall_clock())
+        OperatorKeys(folder / OPERATORS, create=True).close()
+        Anchor(settings.anchor_path).create(
+            Checkpoint(settings.log_origin, 0, EMPTY_ROOT).sign(signing)
+        )
+        system.sync_folder(folder)
+    finally:
+        system.release_lock(lock)
+    return signing.verifier
+
+
+class Service:
+    """Everything that is alive while the service runs."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        fatal: Callable[[BaseException], object] = ledgers.end_process,
+    ) -> None:
+        """Open a data folder and hold it against its anchor. Spec: LOG-7.
+
+        Raises:
+            StartRefused: Something is not as it must be; one sentence says what.
+        """
+        self.settings = settings
+        self.draining = False
+        folder = settings.data
+        if not (folder / DATABASE).exists():
+            raise StartRefused(f"There is no service in {folder}; `fairdeal init` makes one.")
+        with contextlib.ExitStack() as undo:
+            lock = system.hold_lock(folder / LOCK)
+            undo.callback(system.release_lock, lock)
+            keys = system.read_keys(settings.keys_path)
+            self.signing_key = SigningKey(settings.log_origin, keys.log)
+            self.verifier_key = self.signing_key.verifier
+            store = sqlite_store.SQLiteStore(folder / DATABASE)
+            writer = store.writer()
+            undo.callback(writer.close)
+            self.reader = store.reader()
+            undo.callback(self.reader.close)
+            self._check_identity(keys)
+            writer.begin_epoch()
+            head = self.reader.head()
+            tree = Tree(self.reader.leaves())
+            if len(tree) != head.size or tree.root() != head.root:
+                raise StartRefused(
+                    f"The database's head names {head.size} entries and its events are others; "
+                    "`fairdeal fsck` says more."
+                )
+            anchor = Anchor(settings.anchor_path)
+            undo.callback(anchor.close)
+            behind = verify_start(tree, anchor.load(self.verifier_key))
+            note = Checkpoint(settings.log_origin, head.size, head.root).sign(self.signing_key)
+            if behind:
+                anchor.move(note)
+            operators = OperatorKeys(folder / OPERATORS)
+            operators.refresh()
+            undo.callback(operators.close)
+            self._close = undo.pop_all()
+        self.operators = operators
+        self.clock = system.Clock(head.at)
+        self.sealer = Sealer(keys, settings.log_origin)
+        self.metrics = Metrics()
+        self.credentials = Credentials(operators, self.reader, settings.mode)
+        self.ledger = Ledger(
+            writer=writer,
+            anchor=anchor,
+            key=self.signing_key,
+            tree=tree,
+            head=head,
+            note=note,
+            clock=self.clock,
+            seal=lambda table, hand, answer: self.sealer.seal("answer", table, hand, answer),
+            fatal=fatal,
+        )
+        self.deadlines = Deadlines()
+        self.bodies = Bodies(settings.body_seconds)
+        self.dealer = Dealer(self)
+        self.metrics.gauge("log_size", lambda: self.ledger.size)
+        self.metrics.gauge("ledger_batches", lambda: self.ledger.batches)
+        self._sweeper: asyncio.Task[None] | None = None
+
+    def _check_identity(self, keys: system.Keys) -> None:
+        mine = self.reader.identity()
+        if mine.origin != self.settings.log_origin:
+            raise StartRefused(
+                f"The data folder is of the log {mine.origin}, and the settings name "
+                f"{self.settings.log_origin}."
+            )
+        if mine.log_key != str(self.verifier_key):
+            raise StartRefused("The log key is another one than the database's.")
+        if mine.sealing_id != keys.sealing_id:
+            raise StartRefused("The sealing key is another one than the database's.")
+
+    async def start(self) -> None:
+        """Begin to write, and to watch deadlines."""
+        self.ledger.start(asyncio.get_running_loop())
+        self.deadlines.restart(self.reader.open_hands())
+        self._sweeper = asyncio.create_task(self.deadlines.watch(self))
+        LOG.write(
+            "service.started",
+            origin=self.settings.log_origin,
+            mode=self.settings.mode,
+            size=self.ledger.size,
+        )
+
+    async def stop(self) -> None:
+        """Finish what is in flight and let go of everything."""
+        self.draining = True
+        self.dealer.wake_all()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sweeper
+        await self.ledger.stop()
+        self._close.close()
+        LOG.write("service.stopped", size=self.ledger.size)
+
+
+def database_path(settings: Settings) -> Path:
+    """Where the database is."""
+    return settings.data / DATABASE

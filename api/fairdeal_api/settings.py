@@ -1,0 +1,142 @@
+"""Settings of the service: flags, environment (`FAIRDEAL_*`), a TOML file, defaults, in this order."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings.sources import TomlConfigSettingsSource
+
+PREFIX: Final = "FAIRDEAL_"
+_ORIGIN = re.compile(r"[\x21-\x2a\x2c-\x7e]{1,200}")
+# pydantic-settings asks the class for its sources, so the file's path has to reach it from aside.
+_config_file: ContextVar[Path | None] = ContextVar("config_file", default=None)
+
+
+class ConfigurationError(Exception):
+    """Something in the settings is wrong; one sentence for each fault."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class Settings(BaseSettings):
+    """What an operator may set. Nothing here is secret: keys live in files."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+
+    data: Path = Field(
+        default=Path("fairdeal-data"), description="Folder of the database and keys."
+    )
+    anchor: Path | None = Field(
+        default=None,
+        description="File that keeps the last checkpoint, outside the data folder and its backups. "
+        "By default the data folder's name with `.anchor` behind it.",
+    )
+    keys: Path | None = Field(default=None, description="Folder of the keys; by default data/keys.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8080, ge=0, le=65535, description="Port; 0 takes a free one.")
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Loopback port of /metrics; none by default."
+    )
+    origin: str = Field(
+        default="fairdeal.localhost/log",
+        description="Name of the log: a URL without scheme. Fixed when the data folder is made.",
+    )
+    mode: Literal["live", "test"] = Field(
+        default="live", description="`test` allows fixed seeds, under an origin of its own."
+    )
+    max_in_flight: int = Field(default=1000, ge=1, description="Requests at a time before 503.")
+    max_waiting: int = Field(default=500, ge=0, description="Long polls at a time before 429.")
+    body_seconds: int = Field(default=10, ge=1, le=600, description="Time to send a body in.")
+    log_requests: bool = Field(default=False, description="A log line for every request.")
+    cached_tables: int = Field(default=2000, ge=1, description="Tables kept in memory.")
+
+    @field_validator("origin")
+    @classmethod
+    def _check_origin(cls, value: str) -> str:
+        if not _ORIGIN.fullmatch(value):
+            raise ValueError("must be visible ASCII without `+`")
+        return value
+
+    @property
+    def log_origin(self) -> str:
+        """The log's origin; that of a test log says so."""
+        return f"{self.origin}/test" if self.mode == "test" else self.origin
+
+    @property
+    def anchor_path(self) -> Path:
+        """Where the outside checkpoint is kept."""
+        return self.anchor or self.data.with_name(self.data.name + ".anchor")
+
+    @property
+    def keys_path(self) -> Path:
+        """Where the keys are kept."""
+        return self.keys or self.data / "keys"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags first, then environment, then the file."""
+        file = _config_file.get()
+        if file is None:
+            return init_settings, env_settings
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, file)
+
+
+def load(config: Path | None = None, **flags: object) -> Settings:
+    """Read the settings.
+
+    Args:
+        config: A TOML file; `FAIRDEAL_CONFIG` names one as well.
+        flags: Values from the command line; None means not given.
+
+    Raises:
+        ConfigurationError: One sentence for each fault; values are not shown.
+    """
+    given = {name: value for name, value in flags.items() if value is not None}
+    path = config or (Path(text) if (text := os.environ.get(PREFIX + "CONFIG")) else None)
+    if path is not None:
+        _check_file(path)
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "CONFIG"}
+    # A misspelt variable would be ignored without a word.
+    strangers = sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
+    if strangers:
+        raise ConfigurationError([f"{name} is not a setting." for name in strangers])
+    token = _config_file.set(path)
+    try:
+        return Settings(**given)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise ConfigurationError([_sentence(fault) for fault in error.errors()]) from None
+    finally:
+        _config_file.reset(token)
+
+
+def _check_file(path: Path) -> None:
+    try:
+        tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError([f"{path} cannot be read: {error.strerror}."]) from None
+    except ValueError as error:
+        raise ConfigurationError([f"{path} is not TOML: {error}."]) from None
+
+
+def _sentence(fault: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"{name} is not a setting."
+    return f"{name} ({PREFIX}{name.upper()}): {fault['msg']}."

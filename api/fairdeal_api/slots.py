@@ -1,0 +1,226 @@
+"""Tables in memory: folded from their events, with the secrets of their open hand."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairdeal.codecs import Place
+from fairdeal.dealing import Dealing
+from fairdeal.errors import VerificationError
+from fairdeal.events import Discards, HandEvent, HandOpened, TableOpened, parse_event
+from fairdeal.hand import Hand
+from fairdeal.hashing import u32be
+from fairdeal.seeds import Commitment, ServerSeed, commit, verify_commitment
+from fairdeal.table import Table
+from fairdeal_api import system
+from fairdeal_api.problems import Problem
+from fairdeal_api.sealing import Sealer
+from fairdeal_api.store import DiscardsRow, EventRow, Reader, TableRow
+
+_PAGE = 1000
+_KNOWN_KEYS = 5000
+
+
+@dataclass(slots=True)
+class Slot:
+    """One table. What is here is committed and anchored, unless a draft says otherwise."""
+
+    id: str
+    operator: str
+    table: Table
+    test_seed: bytes | None = field(repr=False)
+    dealing: Dealing | None = field(default=None, repr=False)
+    """Of the newest hand."""
+    next_seed: ServerSeed | None = field(default=None, repr=False)
+    """Of `table.next_commitment`."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    kept: set[bytes] | None = field(default=None, repr=False)
+    """Beginnings of the keys under which answers are kept; None if that is not known."""
+    users: int = 0
+    """Requests that hold or await the lock: the slot must stay the only one of its table."""
+
+    def may_hold(self, scope: bytes) -> bool:
+        """Whether an answer may be kept under this key: False spares a look into the database."""
+        return self.kept is None or scope[:8] in self.kept
+
+    def holds(self, scope: bytes) -> None:
+        """An answer is kept under this key. Past some thousands the database is asked instead."""
+        if self.kept is not None:
+            self.kept.add(scope[:8])
+            if len(self.kept) > _KNOWN_KEYS:
+                self.kept = None
+
+    @property
+    def state(self) -> str:
+        """Of the table, in the API's words."""
+        if self.table.is_closed:
+            return "closed"
+        return "idle" if self.table.open_hand is None else "hand_open"
+
+
+def encode_discards(discards: Discards) -> bytes:
+    """Which cards these were, to be sealed."""
+    return json.dumps({str(seat): thrown for seat, thrown in discards.items()}).encode()
+
+
+def _decode_discards(data: bytes) -> dict[int, tuple[tuple[Place, ...], ...]]:
+    value: dict[str, Any] = json.loads(data)
+    return {
+        int(seat): tuple(tuple(Place(*place) for place in cards) for cards in thrown)
+        for seat, thrown in value.items()
+    }
+
+
+class Slots:
+    """All tables that are in memory, the ones used last."""
+
+    def __init__(self, reader: Reader, sealer: Sealer, limit: int) -> None:
+        """Load from this database."""
+        self._reader, self._sealer, self._limit = reader, sealer, limit
+        self._slots: OrderedDict[str, Slot] = OrderedDict()
+
+    def get(self, table_id: str) -> Slot:
+        """A table.
+
+        Raises:
+            Problem: `table_unknown`.
+        """
+        slot = self._slots.get(table_id)
+        if slot is None:
+            row = self._reader.table(table_id) if len(table_id) == 30 else None
+            if row is None:
+                raise Problem("table_unknown")
+            slot = self._load(row)
+            self.add(slot)
+        else:
+            self._slots.move_to_end(table_id)
+        return slot
+
+    def add(self, slot: Slot) -> None:
+        """Keep a table that is not kept yet; the one not used for longest makes room."""
+        # Two slots of one table would make two events of one number.
+        if self._slots.setdefault(slot.id, slot) is not slot:
+            return
+        self.trim()
+
+    def trim(self) -> None:
+        """Let tables go that nobody uses, the one not used for longest first."""
+        if len(self._slots) <= self._limit:
+            return
+        idle = [table_id for table_id, slot in self._slots.items() if not slot.users]
+        # The newest stays in any case: whoever has just got it is about to use it.
+        for table_id in idle[: len(self._slots) - self._limit]:
+            if table_id != next(reversed(self._slots)):
+                del self._slots[table_id]
+
+    def _load(self, row: TableRow) -> Slot:
+        table: Table | None = None
+        for event in self._events(row.id):
+            parsed = parse_event(event.body)
+            if table is None:
+                if not isinstance(parsed, TableOpened):
+                    raise VerificationError("wrong_event", "a table begins with its terms")
+                table = Table.open(parsed)
+            else:
+                table = table.apply(parsed)
+        if table is None:
+            raise Problem("table_unknown")
+        test_seed = None
+        if row.test_seed is not None:
+            test_seed = self._sealer.open("test seed", row.id, 0, row.test_seed)
+        slot = Slot(row.id, row.operator, table, test_seed)
+        if table.hand is not None:
+            slot.dealing = self.dealing(slot, table.hand)
+        slot.next_seed = self.server_seed(row.id, 1 + (table.hand.number if table.hand else 0))
+        return slot
+
+    def _events(self, table_id: str) -> Iterable[EventRow]:
+        after = -1
+        while rows := self._reader.events(table_id, after, _PAGE):
+            yield from rows
+            after = rows[-1].seq
+
+    # --- secrets --------------------------------------------------------------------------------
+
+    def server_seed(self, table_id: str, hand: int) -> ServerSeed | None:
+        """A hand's server seed from the database; None if it is lost. Spec: SEED-1."""
+        row = self._reader.commitment(table_id, hand)
+        if row is None:
+            return None
+        try:
+            seed = ServerSeed(
+                self._sealer.open("server seed", table_id, hand, row.sealed, row.value)
+            )
+            verify_commitment(Commitment(row.value), seed)
+        except VerificationError:
+            return None
+        return seed
+
+    def dealing(self, slot: Slot, hand: Hand) -> Dealing | None:
+        """A hand with its secrets; None if they are lost."""
+        if hand.disclosed is not None:
+            return Dealing(hand, hand.disclosed.server_seed, hand.disclosed.discards).at(hand)
+        seed = self.server_seed(slot.id, hand.number)
+        if seed is None:
+            return None
+        rows = [row for row in self._reader.discards(slot.id) if row.hand == hand.number]
+        try:
+            thrown = self._thrown(rows)
+        except VerificationError:
+            return None
+        return Dealing(hand, seed, thrown).at(hand)
+
+    def _thrown(self, rows: list[DiscardsRow]) -> Discards:
+        thrown: dict[int, tuple[tuple[Place, ...], ...]] = {}
+        for row in rows:
+            data = self._sealer.open("discards", row.table_id, row.hand, row.sealed)
+            for seat, cards in _decode_discards(data).items():
+                thrown[seat] = thrown.get(seat, ()) + cards
+        return thrown
+
+    def new_seed(self, slot_test_seed: bytes | None, hand: int) -> tuple[ServerSeed, Commitment]:
+        """A server seed for a hand to come: fresh, or fixed by a test seed. Spec: SEED-1."""
+        if slot_test_seed is None:
+            seed = system.new_server_seed()
+        else:
+            text = b"fairdeal test seed" + slot_test_seed + u32be(hand)
+            seed = ServerSeed(hashlib.sha256(text).digest())
+        return seed, commit(seed)
+
+    def seal_seed(self, table_id: str, hand: int, seed: ServerSeed, commitment: bytes) -> bytes:
+        """The seed as it is stored."""
+        return self._sealer.seal("server seed", table_id, hand, seed, commitment)
+
+    def seal_discards(self, table_id: str, hand: int, discards: Discards) -> bytes:
+        """Discards as they are stored."""
+        return self._sealer.seal("discards", table_id, hand, encode_discards(discards))
+
+    # --- hands that are over --------------------------------------------------------------------
+
+    def hand(self, slot: Slot, number: int) -> Hand:
+        """Any hand of a table as it is now.
+
+        Raises:
+            Problem: `hand_unknown`.
+        """
+        newest = slot.table.hand
+        if newest is None or not 1 <= number <= newest.number:
+            raise Problem("hand_unknown")
+        if number == newest.number:
+            return newest
+        hand: Hand | None = None
+        for row in self._reader.events(slot.id, -1, 1_000_000, number):
+            event = parse_event(row.body)
+            if isinstance(event, HandOpened):
+                hand = Hand.open(slot.table.terms_event, slot.table.terms, event)
+            elif hand is not None and isinstance(event, HandEvent):
+                hand = hand.apply(event)
+        if hand is None:
+            raise Problem("hand_unknown")
+        return hand

@@ -1,0 +1,203 @@
+"""What the service asks of a database. SQLite is one; another would implement `Store` as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+class Head(NamedTuple):
+    """The log's head. `epoch` counts the processes that have written; `at` is log time in ms."""
+
+    size: int
+    root: bytes
+    epoch: int
+    at: int
+
+
+class Identity(NamedTuple):
+    """Whose database this is."""
+
+    origin: str
+    log_key: str
+    sealing_id: str
+
+
+class EventRow(NamedTuple):
+    """An event and its place in the log."""
+
+    idx: int
+    table_id: str
+    seq: int
+    hand: int
+    """0 for an event of the table itself."""
+    body: bytes
+    leaf: bytes
+
+
+class TableRow(NamedTuple):
+    """A table. `patience` is how many seconds its present state may last, `due` when that ends."""
+
+    id: str
+    operator: str
+    game: str
+    test_seed: bytes | None
+    seq: int
+    hand: int
+    state: str
+    patience: int
+    due: int
+
+
+class Move(NamedTuple):
+    """A table's step from one event number to another: compare-and-set on `old_seq`."""
+
+    id: str
+    old_seq: int
+    seq: int
+    hand: int
+    state: str
+    patience: int
+    due: int
+
+
+class CommitmentRow(NamedTuple):
+    """A commitment and its sealed server seed."""
+
+    value: bytes
+    table_id: str
+    hand: int
+    fixed: int
+    """1 if it came from a test seed: then the value may come again at another table."""
+    sealed: bytes
+
+
+class SeatRow(NamedTuple):
+    """A seat's credentials, as SHA-256."""
+
+    table_id: str
+    seat: int
+    claim: bytes
+    token: bytes | None
+
+
+class DiscardsRow(NamedTuple):
+    """Which cards an event's discards were, sealed."""
+
+    table_id: str
+    hand: int
+    seq: int
+    sealed: bytes
+
+
+class FinishedRow(NamedTuple):
+    """A hand that has ended. `idx` is the log index of the event that ended it."""
+
+    idx: int
+    table_id: str
+    hand: int
+    game: str
+    state: str
+    at: int
+
+
+class AnswerRow(NamedTuple):
+    """An answer to be given again."""
+
+    scope: bytes
+    request: bytes
+    table_id: str
+    hand: int
+    status: int
+    etag: int
+    sealed: bytes
+
+
+@dataclass(slots=True)
+class Rows:
+    """What one request or one batch writes."""
+
+    events: list[EventRow] = field(default_factory=list)
+    tables: list[TableRow] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    commitments: list[CommitmentRow] = field(default_factory=list)
+    seats: list[SeatRow] = field(default_factory=list)
+    """New seats, or new credentials of seats that are there."""
+    discards: list[DiscardsRow] = field(default_factory=list)
+    finished: list[FinishedRow] = field(default_factory=list)
+    answers: list[AnswerRow] = field(default_factory=list)
+    forget_before: int | None = None
+    """Drop stored answers of hands that ended before this time (ms)."""
+
+    def extend(self, other: Rows) -> None:
+        """Take another request's rows in."""
+        self.events += other.events
+        self.tables += other.tables
+        self.moves += other.moves
+        self.commitments += other.commitments
+        self.seats += other.seats
+        self.discards += other.discards
+        self.finished += other.finished
+        self.answers += other.answers
+        if other.forget_before is not None:
+            self.forget_before = other.forget_before
+
+
+@dataclass(slots=True)
+class Batch:
+    """One transaction: rows, the head they move, and the checkpoint that covers them."""
+
+    old: Head
+    new: Head
+    note: str | None
+    rows: Rows
+
+
+class Writer(Protocol):
+    """The one writer. All calls come from one thread."""
+
+    def commit(self, batch: Batch) -> None:
+        """Write a batch, durably, all or nothing; raises if anything is not as expected."""
+
+    def tidy(self) -> None:
+        """Housekeeping between batches."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+class Reader(Protocol):
+    """Reads what has been committed."""
+
+    def identity(self) -> Identity: ...
+    def head(self) -> Head: ...
+    def leaves(self) -> Iterator[bytes]: ...
+    def all_events(self) -> Iterator[EventRow]: ...
+    def entries(self, start: int, end: int) -> list[bytes]: ...
+    def event_at(self, idx: int) -> EventRow | None: ...
+    def table(self, table_id: str) -> TableRow | None: ...
+    def tables_of(self, operator: str, after: str, limit: int) -> list[TableRow]: ...
+    def events(
+        self, table_id: str, after: int, limit: int, hand: int | None = None
+    ) -> list[EventRow]: ...
+    def commitment(self, table_id: str, hand: int) -> CommitmentRow | None: ...
+    def commitments(self) -> Iterator[CommitmentRow]: ...
+    def discards(self, table_id: str) -> list[DiscardsRow]: ...
+    def seat_by_token(self, token: bytes) -> SeatRow | None: ...
+    def seat_by_claim(self, claim: bytes) -> SeatRow | None: ...
+    def answer(self, scope: bytes) -> AnswerRow | None: ...
+    def finished(self, table_id: str, hand: int) -> FinishedRow | None: ...
+    def finished_after(self, idx: int, limit: int) -> list[FinishedRow]: ...
+    def checkpoint_over(self, idx: int) -> tuple[int, str] | None: ...
+    def checkpoint(self, size: int) -> str | None: ...
+    def open_hands(self) -> list[TableRow]: ...
+    def idle_before(self, due: int, limit: int) -> list[TableRow]: ...
+    def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """A database, opened: one writer, and readers."""
+
+    def writer(self) -> Writer: ...
+    def reader(self) -> Reader: ...

@@ -1,0 +1,260 @@
+"""SQLite: one read-write connection that alone writes and checkpoints, and read-only ones.
+
+Two connections that write or checkpoint at the same moment are what SQLite's WAL-reset fault
+needed, and what makes "database is locked" happen. Here there is one, in one thread.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from fairdeal_api.store import Batch, Identity, Rows
+from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.system import StartRefused
+
+APPLICATION_ID: Final = 0x46414952  # "FAIR"
+OLDEST_SQLITE: Final = (3, 51, 3)
+# A checkpoint stops the writer for some tens of milliseconds, so it is rare.
+WAL_FRAMES: Final = 16_000
+_CHUNK: Final = 64
+
+
+class LedgerBroken(Exception):  # noqa: N818 - a verdict
+    """The database is not in the state that its only writer left it in."""
+
+
+def check_library(version: str | None = None) -> None:
+    """Refuse an SQLite that may corrupt a database when the WAL is reset."""
+    text = version or apsw.sqlite_lib_version()
+    if tuple(int(part) for part in text.split(".")[:3]) < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        raise StartRefused(f"SQLite {text} is too old; {wanted} or newer is needed.")
+
+
+def migrations() -> list[tuple[int, str]]:
+    """Numbered SQL, oldest first."""
+    folder = resources.files("fairdeal_api.store") / "migrations"
+    found = []
+    for file in folder.iterdir():
+        match = re.fullmatch(r"(\d{4})_\w+\.sql", file.name)
+        if match:
+            found.append((int(match[1]), file.read_text("utf-8")))
+    return sorted(found)
+
+
+def _prepare(connection: apsw.Connection) -> None:
+    for pragma, value in (
+        ("foreign_keys", 1),
+        ("trusted_schema", 0),
+        ("cell_size_check", 1),
+        ("mmap_size", 0),
+        ("temp_store", 2),
+        ("wal_autocheckpoint", 0),
+    ):
+        connection.pragma(pragma, value)
+
+
+def create(path: Path, identity: Identity, root: bytes, at: int) -> None:
+    """Make a new database.
+
+    Raises:
+        StartRefused: There is one already.
+    """
+    check_library()
+    if path.exists():
+        raise StartRefused(f"{path} is there already and is never overwritten.")
+    path.touch(0o600, exist_ok=False)
+    connection = apsw.Connection(str(path))
+    try:
+        _prepare(connection)
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        with connection:
+            connection.pragma("application_id", APPLICATION_ID)
+            for number, script in migrations():
+                connection.execute(script)
+                connection.pragma("user_version", number)
+            connection.execute("INSERT INTO service VALUES (1, ?, ?, ?)", identity)
+            connection.execute("INSERT INTO head VALUES (1, 0, ?, 0, ?)", (root, at))
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    finally:
+        connection.close()
+
+
+class SQLiteStore:
+    """An existing database."""
+
+    def __init__(self, path: Path) -> None:
+        """Look whether it is ours, and bring it to the newest form.
+
+        Raises:
+            StartRefused: It is missing, not ours, or from a newer version.
+        """
+        check_library()
+        if not path.exists():
+            raise StartRefused(f"There is no database {path}; `fairdeal init` makes one.")
+        self._path = path
+        self._writer = SQLiteWriter(path)
+
+    def writer(self) -> SQLiteWriter:
+        """The one writer."""
+        return self._writer
+
+    def reader(self) -> SQLiteReader:
+        """A new read-only connection."""
+        return SQLiteReader(self._path)
+
+
+@lru_cache(maxsize=1024)
+def _insert(table: str, columns: int, rows: int) -> str:
+    row = "(" + ",".join("?" * columns) + ")"
+    values = ",".join([row] * rows)
+    if table == "seats":
+        return (
+            f"INSERT INTO seats VALUES {values} ON CONFLICT (table_id, seat) "  # noqa: S608 - marks
+            "DO UPDATE SET claim = excluded.claim, token = excluded.token"
+        )
+    return f"INSERT INTO {table} VALUES {values}"  # noqa: S608 - names from this module, marks
+
+
+@lru_cache(maxsize=128)
+def _move(rows: int) -> str:
+    values = ",".join(["(?,?,?,?,?,?,?)"] * rows)
+    return (
+        "UPDATE tables SET seq = v.column3, hand = v.column4, state = v.column5, "  # noqa: S608
+        f"patience = v.column6, due = v.column7 FROM (VALUES {values}) AS v "
+        "WHERE tables.id = v.column1 AND tables.seq = v.column2"
+    )
+
+
+class SQLiteWriter:
+    """The only connection that writes."""
+
+    def __init__(self, path: Path) -> None:
+        """Open, check and migrate; no other process may have it open for writing."""
+        self._frames = 0
+        self._connection = apsw.Connection(
+            str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=512
+        )
+        try:
+            self._open(path)
+        except apsw.Error as error:
+            raise StartRefused(
+                f"{path} cannot be opened ({type(error).__name__}); see `fairdeal fsck`."
+            ) from None
+
+    def _open(self, path: Path) -> None:
+        connection = self._connection
+        if connection.pragma("application_id") != APPLICATION_ID:
+            raise StartRefused(f"{path} is not a fairdeal database.")
+        _prepare(connection)
+        if connection.pragma("journal_mode", "wal") != "wal":
+            raise StartRefused(f"{path} cannot be put into WAL mode; is its disk a network disk?")
+        connection.pragma("synchronous", "full")
+        connection.set_wal_hook(self._count_frames)
+        version = connection.pragma("user_version")
+        known = migrations()
+        if version > known[-1][0]:
+            raise StartRefused(f"{path} was written by a newer version of fairdeal.")
+        for number, script in known:
+            if number > version:
+                with connection:
+                    connection.execute(script)
+                    connection.pragma("user_version", number)
+
+    def begin_epoch(self) -> None:
+        """Count a new process that writes, so that an older one's compare-and-set fails."""
+        self._connection.execute("UPDATE head SET epoch = epoch + 1 WHERE id = 1")
+
+    def commit(self, batch: Batch) -> None:
+        """Write a batch in one transaction. Spec: LOG-6.
+
+        Raises:
+            LedgerBroken: A compare-and-set found something else. Nothing was written.
+            apsw.Error: The result may be unknown: the process must not go on.
+        """
+        connection, rows = self._connection, batch.rows
+        connection.execute("BEGIN IMMEDIATE")
+        if batch.new != batch.old:
+            self._one_row(
+                "UPDATE head SET size = ?, root = ?, at = ? "
+                "WHERE id = 1 AND size = ? AND root = ? AND epoch = ?",
+                (batch.new.size, batch.new.root, batch.new.at, *batch.old[:3]),
+            )
+        if batch.note is not None:
+            connection.execute(
+                "INSERT INTO checkpoints VALUES (?, ?)", (batch.new.size, batch.note)
+            )
+        for table, found in (
+            ("events", rows.events),
+            ("tables", rows.tables),
+            ("commitments", rows.commitments),
+            ("seats", rows.seats),
+            ("discards", rows.discards),
+            ("finished", rows.finished),
+            ("answers", rows.answers),
+        ):
+            if found:
+                self._insert_all(table, found)
+        self._move_all(rows)
+        if rows.forget_before is not None:
+            self._forget(rows.forget_before)
+        connection.execute("COMMIT")
+
+    def _count_frames(self, _connection: apsw.Connection, _name: str, frames: int) -> int:
+        self._frames = frames
+        return apsw.SQLITE_OK
+
+    def _one_row(self, statement: str, values: tuple[Any, ...]) -> None:
+        self._connection.execute(statement, values)
+        if self._connection.changes() != 1:
+            raise LedgerBroken("the head of the log is not where this process left it")
+
+    def _insert_all(self, table: str, found: list[Any]) -> None:
+        # One statement with all rows: each statement gives up the interpreter and wants it back.
+        columns = len(found[0])
+        for start in range(0, len(found), _CHUNK):
+            chunk = found[start : start + _CHUNK]
+            values = [value for row in chunk for value in row]
+            self._connection.execute(_insert(table, columns, len(chunk)), values)
+
+    def _move_all(self, rows: Rows) -> None:
+        for start in range(0, len(rows.moves), _CHUNK):
+            chunk = rows.moves[start : start + _CHUNK]
+            values = [value for move in chunk for value in move]
+            self._connection.execute(_move(len(chunk)), values)
+            if self._connection.changes() != len(chunk):
+                raise LedgerBroken("a table is not where this process left it")
+
+    def _forget(self, before: int) -> None:
+        self._connection.execute(
+            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM finished f JOIN answers a "
+            "ON a.table_id = f.table_id AND a.hand = f.hand WHERE f.at < ? LIMIT 1000)",
+            (before,),
+        )
+        self._connection.execute(
+            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM tables t JOIN answers a "
+            "ON a.table_id = t.id AND a.hand = 0 WHERE t.state = 'closed' AND t.due < ? LIMIT 1000)",
+            (before,),
+        )
+
+    def tidy(self) -> None:
+        """Move the WAL into the database when it has grown."""
+        try:
+            if self._frames < WAL_FRAMES:
+                return
+            # The file keeps its length: to write over old blocks is cheaper than to get new ones.
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+            self._frames = 0
+        except apsw.BusyError:
+            return  # a reader is in the way; there is a next time
+
+    def close(self) -> None:
+        """Checkpoint and let go."""
+        self._connection.close()

@@ -1,0 +1,228 @@
+"""The only place that reads entropy, the clock and key files.
+
+Everything secret begins here: `os.urandom` for seeds and tokens, and two key files. A key file
+that is missing or looks wrong is refused with one sentence; it is never made anew, since a new
+key would orphan what the old one sealed or signed.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fairdeal.seeds import ServerSeed
+
+_KEY_TEXT = re.compile(rb"[0-9a-f]{64}\n")
+_CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+SEALING_KEY: Final = "sealing.key"
+LOG_KEY: Final = "log.key"
+
+
+class StartRefused(Exception):  # noqa: N818 - it is a decision, and says why
+    """The service will not start or go on; the text is one sentence for the operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The two secrets that live in files."""
+
+    sealing: bytes
+    log: bytes
+
+    def __repr__(self) -> str:
+        return "Keys(<secret>)"
+
+    @property
+    def sealing_id(self) -> str:
+        """Names the sealing key without telling anything of it."""
+        return hashlib.sha256(b"fairdeal sealing key id\x00" + self.sealing).hexdigest()[:8]
+
+
+def entropy(count: int) -> bytes:
+    """Bytes from the operating system's generator."""
+    return os.urandom(count)
+
+
+def new_server_seed() -> ServerSeed:
+    """A fresh server seed. Spec: SEED-1."""
+    return ServerSeed(os.urandom(32))
+
+
+def new_secret(prefix: str) -> str:
+    """A credential of 256 bits, with a prefix by which scanners find it."""
+    return prefix + base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
+
+
+def new_table_id() -> str:
+    """`tbl_` and a UUIDv7 in Crockford's base32. Spec: EVT-2."""
+    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
+    number = number & ~(0xF << 76) | 7 << 76
+    number = number & ~(0b11 << 62) | 0b10 << 62
+    return "tbl_" + "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def wall_clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def monotonic() -> int:
+    """Milliseconds since some moment; for durations and deadlines, whatever the wall clock does."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class Clock:
+    """Log time: the wall clock, but never earlier than what the log has seen."""
+
+    __slots__ = ("_last", "_read")
+
+    def __init__(self, last: int, read: Callable[[], int] = wall_clock) -> None:
+        """Begin after the newest event of the log."""
+        self._last = last
+        self._read = read
+
+    def now(self) -> int:
+        """Milliseconds since 1970. Spec: EVT-2 (`at` never decreases)."""
+        self._last = max(self._last, self._read())
+        return self._last
+
+
+# --- key files ----------------------------------------------------------------------------------
+
+
+def create_keys(folder: Path) -> Keys:
+    """Make both keys in a folder that has none.
+
+    Raises:
+        StartRefused: A key is there already, or the folder is not the owner's alone.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_folder(folder)
+    for name in (SEALING_KEY, LOG_KEY):
+        _create(folder / name, os.urandom(32).hex().encode() + b"\n")
+    sync_folder(folder)
+    return read_keys(folder)
+
+
+def read_keys(folder: Path) -> Keys:
+    """Read both keys.
+
+    Raises:
+        StartRefused: Something about a file or the folder is not as it must be.
+    """
+    _check_folder(folder)
+    return Keys(_read_key(folder / SEALING_KEY), _read_key(folder / LOG_KEY))
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        raise StartRefused(
+            f"The key folder {folder} is missing; `fairdeal init` makes it."
+        ) from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise StartRefused(f"{folder} is not a folder.")
+    _check_owner(folder, status)
+
+
+def _check_owner(path: Path, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
+        raise StartRefused(f"{path} belongs to another user.")
+    if status.st_mode & 0o077:
+        raise StartRefused(f"{path} is open to others; its mode must be owner-only (chmod go= ..).")
+
+
+def _read_key(path: Path) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise StartRefused(
+            f"The key {path} is missing. It is never made anew: restore it from its backup."
+        ) from None
+    except OSError as error:
+        raise StartRefused(
+            f"The key {path} cannot be opened ({error.strerror}); it must be a plain file."
+        ) from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise StartRefused(f"The key {path} is not a plain file.")
+        _check_owner(path, status)
+        text = os.read(descriptor, 66)
+    finally:
+        os.close(descriptor)
+    if not _KEY_TEXT.fullmatch(text):
+        raise StartRefused(f"The key {path} is not 64 hex digits and a newline.")
+    return bytes.fromhex(text.decode())
+
+
+def _create(path: Path, content: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileExistsError:
+        raise StartRefused(f"{path} is there already and is never overwritten.") from None
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Put a new content in the place of a file, durably: before or after, never half."""
+    part = path.with_name(path.name + ".part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(part, flags, 0o600)
+    try:
+        os.write(descriptor, content)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    part.replace(path)
+    sync_folder(path.parent)
+
+
+def hold_lock(path: Path) -> int:
+    """Take the lock of a data folder for the life of the process.
+
+    A file of its own: closing any descriptor of a database file would drop SQLite's locks.
+
+    Raises:
+        StartRefused: Another process holds it.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise StartRefused(f"Another process is using {path.parent}.") from None
+    return descriptor
+
+
+def release_lock(descriptor: int) -> None:
+    """Give the lock back."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)

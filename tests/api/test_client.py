@@ -1,0 +1,602 @@
+"""The reference client refuses what it must refuse. Beside each refusal stands the honest way."""
+
+import json
+import stat
+
+import httpx2
+import pytest
+
+from fairdeal.codecs import Lock, Place
+from fairdeal.errors import StateError
+from fairdeal.events import CardsDiscarded, HandDealt
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.proof import Receipt
+from fairdeal.log.tiles import Tile, hash_tile
+from fairdeal.merkle import Tree, leaf_hash
+from fairdeal.seeds import Seal
+from fairdeal_api.client import Api, ApiError, CheckError, Memory, PinnedLog, SeatClient
+from fairdeal_api.client.log import consistency_path
+from fairdeal_api.client.memory import Opened
+from seeds.local import named
+from tests.api.cheat import ME, Service
+
+
+@pytest.fixture
+def service():
+    return Service()
+
+
+def sealed(service, folder):
+    """A client that has sealed last, so that its seal made the head."""
+    service.local.open_hand()
+    service.seal_others()
+    client = service.join(folder)
+    client.seal()
+    return client
+
+
+def dealt(service, folder):
+    client = sealed(service, folder)
+    client.open_seed()
+    service.open_others()
+    client.sync()
+    return client
+
+
+def refused(client, code):
+    """A check has failed: nothing goes on, and what was seen is kept."""
+    assert client.stopped is not None
+    assert client.stopped.code == code
+    with pytest.raises(CheckError):
+        client.sync()
+    return json.loads(client.memory.path.with_name("evidence.json").read_bytes())
+
+
+def restarted(service, client):
+    return SeatClient(service.api(), Memory.load(client.memory.path))
+
+
+# --- the honest way -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("keyed", [[], [ME]])
+def test_a_whole_hand(tmp_path, keyed):
+    service = Service(keyed=keyed)
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    assert [card.place for card in cards] == list(client.hand.playing.received[ME])
+    client.discard([cards[0].place])
+    client.show([cards[1].place])
+    service.local.close()
+    client.sync()
+    assert client.finish() == service.local.transcript().encode()
+    notes = json.loads(client.notes_path.read_bytes())
+    assert notes["seeds"] == [service.seeds[0]["seed"]]
+    assert {card["card"] for card in notes["cards"]} == {card.card for card in cards}
+    head = client.hand.sealed_head
+    assert head is not None
+    assert head.hex() in {receipt["digest"] for receipt in notes["receipts"]}
+
+
+def test_a_reshuffle_opens_the_next_link_under_its_own_head(tmp_path):
+    service = Service("mus")
+    client = dealt(service, tmp_path)
+    while not client.hand.missing_seeds:
+        seat = (client.hand.playing.first + len(client.hand.playing.locked)) % 4
+        if seat == ME:
+            client.discard([card.place for card in client.cards()])
+        else:
+            service.local.discard({seat: service.local.secrets.holding(seat)})
+        client.sync()
+    client.open_seed()
+    service.open_others()
+    client.sync()
+    first, second = service.seeds
+    assert (first["epoch"], second["epoch"]) == (0, 1)
+    assert first["head"] != second["head"]
+    assert len(client.hand.roots) == 2
+    client.cards()
+    assert client.checks.proved.keys() == set(client.checks.places)
+
+
+def test_a_declaration_is_given_and_checked(tmp_path):
+    service = Service("svoi")
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.declare("S")
+    service.local.declare({1: "H"})
+    service.seal_others()
+    client.sync()
+    client.seal()
+    client.open_seed()
+    assert len(service.seeds) == 1
+
+
+def test_seeds_are_fresh_and_of_the_system(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "fairdeal_api.client.seat.os.urandom", lambda n: drawn.append(n) or b"x" * n
+    )
+    client = sealed(Service(), tmp_path)
+    assert drawn.count(32) == 1
+    assert client.memory.hands[1].seed(0) == b"x" * 32
+
+
+def test_a_restart_loses_nothing_that_matters(service, tmp_path):
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    again = restarted(service, client)
+    again.sync()
+    assert again.cards() == cards
+    service.local.close()
+    again.sync()
+    again.finish()
+    notes = json.loads(again.notes_path.read_bytes())
+    assert notes["seeds"] == [service.seeds[0]["seed"]]
+    assert len(notes["cards"]) == 4
+    assert again.hand.sealed_head.hex() in {kept["digest"] for kept in notes["receipts"]}
+
+
+def test_notes_hold_no_seed_that_is_closed(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.sync()
+    assert json.loads(client.notes_path.read_bytes())["seeds"] == []
+    assert client.memory.hands[1].seed(0).hex() not in client.notes_path.read_text()
+
+
+# --- OPEN-1: before a seed is opened ------------------------------------------------------------
+
+
+def test_no_seed_before_all_seals(service, tmp_path):
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    with pytest.raises(StateError, match="no seed of this seat is due"):
+        client.open_seed()
+    assert service.seeds == []
+    assert client.stopped is None
+
+
+def test_a_head_with_a_missing_seal(service, tmp_path):
+    """The service goes on as if seat 3 had sealed, and shows no such event."""
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    service.local.seal([1, 2])
+    client.sync()
+    service.local.seal([3])
+    service.open_others()
+    service.local.events.pop(-2)
+    service.local.indices.pop(-2)
+    with pytest.raises(CheckError):
+        client.sync()
+    assert "seeds.opened" in refused(client, "not_next")["got"]
+    assert service.seeds == []
+
+
+def test_seeds_that_are_open_before_all_seals(service, tmp_path):
+    """The same, with a chain that is mended: the state machine sees that a seal is missing."""
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    service.local.seal([1, 2])
+    client.sync()
+    head = service.local.table
+    service.local.seal([3])
+    service.open_others()
+    opened = service.local.events.pop()
+    forged = type(opened)(
+        header=head.header(opened.header.at),
+        hand=1,
+        epoch=0,
+        head=head.head,
+        seeds=opened.seeds,
+    )
+    service.local.events[-1:] = [forged]
+    with pytest.raises(CheckError):
+        client.sync()
+    refused(client, "too_early")
+    assert service.seeds == []
+
+
+def test_another_seal_in_this_seats_name(service, tmp_path):
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    service.fork(2)
+    service.seal_as(ME, Seal(named("another seed")))
+    service.seal_others()
+    again = SeatClient(service.api(), Memory.load(client.memory.path))
+    again.memory.checkpoint = again.checks.log.kept = None  # so that this check is reached
+    again.sync()
+    with pytest.raises(CheckError, match="another seal"):
+        again.open_seed()
+    refused(again, "head_refused")
+    assert service.seeds == []
+
+
+def test_another_declaration_in_this_seats_name(tmp_path):
+    service = Service("svoi")
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.declare("S")
+    service.local.declare({1: "H"})
+    client.sync()
+    client.seal()
+    service.seal_others()
+    client.sync()
+    client.memory.hands[1].suit = "C"
+    with pytest.raises(CheckError, match="another trump suit"):
+        client.open_seed()
+    assert service.seeds == []
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "words"),
+    [("first", 3, "first seat"), ("commitment", bytes(32), "commitment")],
+)
+def test_what_was_told_at_the_seal_still_stands(service, tmp_path, member, value, words):
+    client = sealed(service, tmp_path)
+    setattr(client.memory.hands[1], member, value)
+    with pytest.raises(CheckError, match=words):
+        client.open_seed()
+    assert service.seeds == []
+
+
+def test_other_terms_than_those_that_were_joined(service, tmp_path):
+    client = sealed(service, tmp_path)
+    other = Service(ruleset={"indicator": "all"})
+    with pytest.raises(CheckError, match="not the terms"):
+        restarted(other, client).sync()
+
+
+def test_a_table_of_another_log(tmp_path):
+    service = Service()
+    foreign = str(SigningKey("deal.example/log", named("another key")).verifier)
+    with pytest.raises(CheckError, match="another log"):
+        SeatClient.claim(service.api(), "fdc_" + "A" * 43, log_key=foreign, folder=tmp_path)
+
+
+def test_a_head_that_the_log_does_not_hold(service, tmp_path):
+    """The service shows the client one head, and logs a sibling with another time."""
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    service.seal_others()
+    client.sync()
+    service.fork(len(service.local.events) - 1)
+    service.seal_others()
+    with pytest.raises(CheckError):
+        client.open_seed()
+    evidence = refused(client, "path_invalid")
+    assert "seeds.sealed" in evidence["entry"]
+    assert service.seeds == []
+
+
+def test_a_receipt_of_another_key(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.checks.notes.receipts.clear()
+    service.book.key = SigningKey("deal.example/log", named("another key"))
+    with pytest.raises(CheckError):
+        client.open_seed()
+    refused(client, "signature_invalid")
+    assert service.seeds == []
+
+
+def test_a_checkpoint_that_forgets_what_was_kept(service, tmp_path):
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    service.seal_others()
+    client.sync()
+    # Another log under the same key: this table's entries are the same, one before them is not.
+    entries = service.book.entries
+    service.book.tree = Tree(leaf_hash(raw) for raw in [b"a changed entry", *entries[1:]])
+    with pytest.raises(CheckError):
+        client.seal()
+    evidence = refused(client, "not_consistent")
+    key = service.book.key.verifier
+    kept, got = (Checkpoint.open(evidence[name], key) for name in ("kept", "got"))
+    assert kept.size < got.size
+    assert service.seeds == []
+
+
+def test_a_second_opening_of_the_same_epoch(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.memory.hands[1].opened[0] = Opened(client.hand.terms, 99, "a receipt")
+    with pytest.raises(CheckError, match="opened before"):
+        client.open_seed()
+    assert refused(client, "head_refused")["kept"] == "a receipt"
+    assert service.seeds == []
+
+
+def test_control_the_same_opening_may_be_sent_again(service, tmp_path):
+    """A crash after the promise was saved and before it was sent must not cost the hand."""
+    client = sealed(service, tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Api, "put", lambda *_: (_ for _ in ()).throw(ApiError("x", 0, "", retryable=False))
+        )
+        with pytest.raises(ApiError):
+            client.open_seed()
+    again = restarted(service, client)
+    assert again.memory.hands[1].opened[0].head == client.hand.sealed_head
+    again.sync()
+    again.open_seed()
+    assert [body["seed"] for body in service.seeds] == [client.memory.hands[1].seed(0).hex()]
+
+
+# --- OPEN-2: afterwards -------------------------------------------------------------------------
+
+
+def test_a_sibling_of_the_head_after_the_opening(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.open_seed()
+    at = client.checks.chain.find(client.hand.sealed_head)
+    service.fork(at)
+    service.seal_as(ME, client.memory.hands[1].seal)
+    service.open_others()
+    service.local.log(  # the seed that the client has opened, under a head that it never saw
+        type(service.local.events[-1])(
+            header=service.local.header(),
+            hand=1,
+            epoch=0,
+            head=service.local.hand.head,
+            seeds={ME: client.memory.hands[1].seed(0)},
+        )
+    )
+    with pytest.raises(CheckError):
+        client.sync()
+    evidence = refused(client, "not_next")
+    assert "kept" in evidence
+    assert "got" in evidence
+    assert client.memory.hands[1].opened[0].receipt
+
+
+def test_a_sibling_of_the_head_after_a_restart(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.open_seed()
+    service.fork(client.checks.chain.find(client.hand.sealed_head))
+    service.seal_as(ME, client.memory.hands[1].seal)
+    again = restarted(service, client)
+    with pytest.raises(CheckError):
+        again.sync()
+    evidence = refused(again, "not_descended")
+    key = service.book.key.verifier
+    Receipt.parse(evidence["kept"]).verify(client.checks.chain.events[-2].raw, key)
+    assert json.loads(evidence["got"])["type"] == "seeds.sealed"
+
+
+def test_an_event_that_is_shown_a_second_time_as_another(service, tmp_path):
+    client = sealed(service, tmp_path)
+    items = service._items(1)
+    items[0]["event"] = items[1]["event"]
+    with pytest.raises(CheckError) as failure:
+        client.checks.chain.accept(items)
+    assert failure.value.code == "not_descended"
+
+
+def test_a_file_that_tells_another_hand(service, tmp_path):
+    client = dealt(service, tmp_path)
+    service.local.close()
+    client.sync()
+    service.local.hand_events.pop(3)
+    with pytest.raises(CheckError, match="another hand"):
+        client.finish()
+
+
+# --- OPEN-3: cards ------------------------------------------------------------------------------
+
+
+def change(service, **members):
+    def changed(answer):
+        answer["cards"][1] |= members
+        return answer
+
+    service.cards = changed
+
+
+def test_a_card_of_another_position(service, tmp_path):
+    client = dealt(service, tmp_path)
+    strange = service.local.secrets.opening(Place(0, 20)).to_dict()
+    change(service, **strange)
+    with pytest.raises(CheckError):
+        client.cards()
+    assert refused(client, "position_not_yours")["got"]
+
+
+@pytest.mark.parametrize("member", ["card", "salt", "path"])
+def test_a_card_that_does_not_lie_there(service, tmp_path, member):
+    client = dealt(service, tmp_path)
+    place = client.hand.playing.received[ME][1]
+    opening = service.local.secrets.opening(place).to_dict()
+    forged = {
+        "card": "AS" if opening["card"] != "AS" else "KS",
+        "salt": "00" * 16,
+        "path": ["00" * 32, *opening["path"][1:]],
+    }
+    change(service, **{member: forged[member]})
+    with pytest.raises(CheckError):
+        client.cards()
+    refused(client, "path_invalid")
+    assert client.checks.notes.cards[1:] == []
+
+
+def test_a_card_of_an_epoch_that_is_none(service, tmp_path):
+    client = dealt(service, tmp_path)
+    change(service, epoch=1)
+    with pytest.raises(CheckError):
+        client.cards()
+    refused(client, "position_not_yours")
+
+
+def test_a_card_that_is_kept_back(service, tmp_path):
+    client = dealt(service, tmp_path)
+    service.cards = lambda answer: answer | {"cards": answer["cards"][1:]}
+    with pytest.raises(CheckError, match="back"):
+        client.cards()
+
+
+def test_an_answer_that_is_none(service, tmp_path):
+    client = dealt(service, tmp_path)
+    service.cards = lambda _: {"cards": "none", "seq": "x"}
+    with pytest.raises(CheckError):
+        client.cards()
+    refused(client, "answer_malformed")
+
+
+def test_an_answer_ahead_of_all_events(service, tmp_path):
+    client = dealt(service, tmp_path)
+    service.cards = lambda answer: answer | {"seq": answer["seq"] + 5}
+    with pytest.raises(CheckError):
+        client.cards()
+    refused(client, "events_missing")
+
+
+def test_a_root_that_is_not_in_the_log(service, tmp_path):
+    client = dealt(service, tmp_path)
+    at = next(e.header.seq for e in client.checks.chain.events if isinstance(e, HandDealt))
+    index = client.checks.chain.indices[at]
+    leaves = [leaf_hash(raw) for raw in service.book.entries]
+    leaves[index] = leaf_hash(b"another deal")
+    service.book.tree = Tree(leaves)
+    with pytest.raises(CheckError):
+        client.cards()
+    refused(client, "path_invalid")
+
+
+def test_a_lock_on_other_cards(service, tmp_path):
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+
+    def act(action):
+        wrong = Lock(1, named("a lock on something else"))
+        event = CardsDiscarded(header=service.local.header(), hand=1, discards={ME: wrong})
+        service.local.log(event)
+        return {"results": [{}]}
+
+    service._act = act
+    with pytest.raises(CheckError):
+        client.discard([cards[0].place])
+    refused(client, "lock_mismatch")
+
+
+# --- the pinned log -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 8, 255, 256, 257, 300, 512, 700])
+def test_consistency_from_tiles(size):
+    tree = Tree(leaf_hash(b"%d" % i) for i in range(800))
+
+    def fetch(tile: Tile) -> bytes:
+        assert tile.exists(size)
+        return hash_tile(tree, tile)
+
+    for old in {1, 2, 3, size // 2 or 1, max(size - 1, 1), size}:
+        if old <= size:
+            assert consistency_path(old, size, fetch) == tree.consistency_path(old, size)
+
+
+def test_a_tile_that_has_become_full():
+    tree = Tree(leaf_hash(b"%d" % i) for i in range(256))
+    key = SigningKey("deal.example/log", named("log key"))
+    asked = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request.url.path)
+        if ".p/" in request.url.path:
+            return httpx2.Response(404, json={"code": "entry_unknown", "title": "Gone."})
+        return httpx2.Response(200, content=hash_tile(tree, Tile(0, 0)))
+
+    def receipt(index: int, size: int) -> str:
+        note = Checkpoint(key.name, size, tree.root(size)).sign(key)
+        return Receipt(index, tuple(tree.inclusion_path(index, size)), note).text()
+
+    with httpx2.Client(transport=httpx2.MockTransport(answer)) as client:
+        log = PinnedLog(Api("http://test", client=client), VerifierKey.parse(str(key.verifier)))
+        log.accept(receipt(3, 100), b"3")
+        log.accept(receipt(150, 200), b"150")
+        newest = log.kept
+        log.accept(receipt(5, 50), b"5")  # an older one: consistent, and not kept
+    assert asked[:2] == ["/log/tile/0/000.p/200", "/log/tile/0/000"]
+    assert log.kept == newest
+
+
+# --- memory and HTTP ----------------------------------------------------------------------------
+
+
+def test_the_memory_is_the_owners_alone_and_comes_back(service, tmp_path):
+    client = sealed(service, tmp_path)
+    client.open_seed()
+    path = client.memory.path
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    client.memory.save()
+    assert Memory.load(path) == client.memory
+    shown = repr(client.memory) + repr(client.memory.hands)
+    assert client.memory.token not in shown
+    assert client.memory.hands[1].seed(0).hex() not in shown
+
+
+def test_the_promise_is_saved_before_the_seed_leaves(service, tmp_path, monkeypatch):
+    client = sealed(service, tmp_path)
+    put = Api.put
+
+    def checked(api, path, body):
+        assert Memory.load(client.memory.path).hands[1].opened[0].head == client.hand.head
+        return put(api, path, body)
+
+    monkeypatch.setattr(Api, "put", checked)
+    client.open_seed()
+    assert len(service.seeds) == 1
+
+
+def api_with(answers, monkeypatch, attempts=8):
+    """An API whose answers come from a list; an exception in it is raised."""
+    monkeypatch.setattr("fairdeal_api.client.api.time.sleep", lambda _: None)
+    requests = []
+
+    def answer(request):
+        requests.append(request)
+        value = answers.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    client = httpx2.Client(transport=httpx2.MockTransport(answer))
+    return Api("http://test/", client=client, attempts=attempts), requests
+
+
+def problem(status, code, *, retryable):
+    return httpx2.Response(status, json={"code": code, "title": "No.", "retryable": retryable})
+
+
+def test_a_post_keeps_its_key_until_it_is_answered(monkeypatch):
+    answers = [
+        httpx2.ConnectError("refused"),
+        problem(503, "unavailable", retryable=True),
+        httpx2.Response(502, text="<html>"),
+        httpx2.Response(200, json={"done": True}),
+        httpx2.Response(200, json={"done": True}),
+    ]
+    api, requests = api_with(answers, monkeypatch)
+    assert api.post("/x", {"a": 1}) == {"done": True}
+    assert api.post("/x", {"a": 1}) == {"done": True}
+    keys = [request.headers["idempotency-key"] for request in requests]
+    assert len(set(keys[:4])) == 1
+    assert keys[4] != keys[0]
+
+
+def test_a_problem_is_an_exception_with_its_code(monkeypatch):
+    api, requests = api_with([problem(409, "wrong_phase", retryable=False)], monkeypatch)
+    with pytest.raises(ApiError) as failure:
+        api.put("/x", {})
+    assert (failure.value.code, failure.value.status) == ("wrong_phase", 409)
+    assert len(requests) == 1
+
+
+def test_attempts_end(monkeypatch):
+    api, requests = api_with([httpx2.ConnectError("refused")] * 3, monkeypatch, attempts=3)
+    with pytest.raises(ApiError) as failure:
+        api.get("/x")
+    assert failure.value.code == "unreachable"
+    assert len(requests) == 3

@@ -1,0 +1,122 @@
+"""The service as a process: it listens, survives being killed, stops when told, and keeps silent."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import httpx2
+
+from tests.api.play import Operator, bearer, expect, idempotency
+
+
+@contextmanager
+def serving(data, *more):
+    log = (data.parent / "stderr.log").open("a")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairdeal_api.cli", "serve", "--init", "--data", str(data)]
+        + ["--port", "0", *more],
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+    )
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("listening on http://127.0.0.1:"), line
+        with httpx2.Client(base_url=line.split()[-1], timeout=30) as client:
+            yield process, client
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+        log.close()
+
+
+def new_key(data):
+    made = subprocess.run(
+        [sys.executable, "-m", "fairdeal_api.cli", "operator-key", "create"]
+        + ["--name", "club", "--data", str(data)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return made.stdout.strip()
+
+
+def test_killed_and_started_again_nothing_is_lost(tmp_path):
+    data = tmp_path / "data"
+    with serving(data) as (process, client):
+        key = new_key(data)
+        table = Operator(client, key, "mus")
+        opened = table.open()
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    with serving(data) as (process, client):
+        table.client = client
+        state = table.state()
+        assert state["state"] == "opening"
+        assert state["sealed_head"] == opened["sealed_head"]
+        table.deal()
+        table.close()
+        events = expect(client.get(f"/v1/tables/{table.table}/events"))["events"]
+        assert events[1]["event"] == opened["events"][0]["event"]
+
+
+def test_told_to_stop_it_stops_although_somebody_waits(tmp_path):
+    data = tmp_path / "data"
+    with serving(data, "--metrics-port", "0") as (process, client):
+        key = new_key(data)
+        table = Operator(client, key, "mus")
+        url = f"/v1/tables/{table.table}/events?after=5&wait=25"
+        waiting = threading.Thread(target=lambda: client.get(url))
+        waiting.start()
+        time.sleep(0.3)
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) in (0, -signal.SIGTERM)
+        assert time.monotonic() - started < 8
+        waiting.join(5)
+
+
+def test_the_log_of_the_process_says_nothing_secret(tmp_path):
+    data = tmp_path / "data"
+    with serving(data) as (_process, client):
+        key = new_key(data)
+        table = Operator(client, key, "kozel")
+        table.open()
+        dealt = table.deal()
+        secret = "5e" * 32
+        bad = client.post(
+            table.url("/actions") + f"?seed={secret}",
+            content=f'{{"actions": "{secret}"',
+            headers={**bearer(key), **idempotency(), "Content-Type": "application/json"},
+        )
+        assert bad.status_code == 400
+        table.close()
+        client.get(f"/{secret}")
+    text = (tmp_path / "stderr.log").read_text()
+    assert "service.started" in text
+    for word in (key, secret, dealt["cards"]["0"][0]["salt"], table.secrets.seeds()["0"]):
+        assert word not in text
+
+
+def test_pipelined_and_split_requests(tmp_path):
+    import socket
+
+    with serving(tmp_path / "data") as (_process, client):
+        host, port = client.base_url.host, client.base_url.port
+        with socket.create_connection((host, port), 5) as connection:
+            request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+            connection.sendall(request * 3)
+            connection.sendall(request[:10])
+            time.sleep(0.1)
+            connection.sendall(request[10:])
+            received = b""
+            while received.count(b'{"status":"ok"}') < 4:
+                chunk = connection.recv(65536)
+                assert chunk
+                received += chunk

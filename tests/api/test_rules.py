@@ -1,0 +1,428 @@
+"""Rules for every call: bodies, headers, credentials, idempotency, versions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.api.play import Devices, Operator, bearer, expect, idempotency
+
+SECRET = "5e" * 32
+TABLES = "/v1/tables"
+
+
+@pytest.fixture(scope="module")
+def key(shared):
+    return shared.key()
+
+
+def size_of(site):
+    return site.service.ledger.size
+
+
+def send(site, key, content, path=TABLES, **headers):
+    return site.client.post(
+        path,
+        content=content,
+        headers={
+            **bearer(key),
+            **idempotency(),
+            "Content-Type": "application/json",
+            **headers,
+        },
+    )
+
+
+GOOD = b'{"game":"kozel","custody":"operator"}'
+BAD_BODIES = [
+    (b'{"game":"kozel","custody":"operator"', 400, "malformed_json"),
+    (b"", 422, "invalid_request"),
+    (b"null", 422, "invalid_request"),
+    (b"[]", 422, "invalid_request"),
+    (b"nonsense", 400, "malformed_json"),
+    (GOOD + b"x", 400, "malformed_json"),
+    (GOOD + GOOD, 400, "malformed_json"),
+    (b"\xef\xbb\xbf" + GOOD, 400, "malformed_json"),
+    (GOOD.decode().encode("utf-16"), 400, "malformed_json"),
+    (GOOD.replace(b"kozel", b"k\xffzel"), 400, "malformed_json"),
+    (GOOD.replace(b"kozel", b"\\ud800"), 400, "malformed_json"),
+    (GOOD.replace(b"kozel", b"a\nb"), 400, "malformed_json"),
+    (b"[" * 17 + b"]" * 17, 400, "malformed_json"),
+    (b'{"a":' * 20000 + b"1" + b"}" * 20000, 413, "body_too_large"),
+    (b"[" * 30000, 400, "malformed_json"),
+    (b'{"game":"kozel","game":"mus","custody":"operator"}', 400, "duplicate_key"),
+    (b'{"game":"kozel","custody":"operator","seats":4.0}', 400, "number_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","seats":4e0}', 400, "number_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","seats":NaN}', 400, "number_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","seats":-Infinity}', 400, "number_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","seats":1e999}', 400, "number_not_allowed"),
+    (
+        b'{"game":"kozel","custody":"operator","seats":9007199254740992}',
+        400,
+        "number_not_allowed",
+    ),
+    (b'{"game":"kozel","custody":"operator","seats":' + b"9" * 5000 + b"}", 400, None),
+    (b'{"game":"kozel","custody":"operator","seats":"4"}', 422, "invalid_request"),
+    (b'{"game":"kozel","custody":"operator","seats":true}', 422, "invalid_request"),
+    (b'{"game":"kozel","custody":"operator","seat":4}', 422, "invalid_request"),
+    (b'{"game":"kozel","custody":"nobody"}', 422, "invalid_request"),
+    (b'{"game":"kozel"}', 422, "invalid_request"),
+    (b'{"game":"azi","custody":"operator"}', 422, "invalid_request"),
+    (b'{"game":"poker","custody":"operator"}', 404, "game_unknown"),
+    (b'{"game":"kozel","custody":"operator","seats":3}', 422, "seats_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","contribute":[4]}', 422, "seats_not_allowed"),
+    (b'{"game":"kozel","custody":"operator","contribute":[]}', 422, "invalid_request"),
+    (b'{"game":"kozel","custody":"operator","ruleset":{"x":1}}', 422, "option_unknown"),
+    (b'{"game":"kozel","custody":"operator","ruleset":{"discards":1}}', 422, "option_value"),
+    (
+        b'{"game":"kozel","custody":"operator","keys":{"0":"' + b"01" + b"00" * 31 + b'"}}',
+        422,
+        "invalid_request",
+    ),
+    (b'{"game":"kozel","custody":"operator","timeouts":{"seal":0}}', 422, "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "code"), BAD_BODIES)
+def test_a_bad_body_gets_its_code_and_writes_nothing(shared, key, body, status, code):
+    before = size_of(shared)
+    response = send(shared, key, body)
+    value = expect(response, status)
+    assert code is None or value["code"] == code
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["cache-control"] == "no-store"
+    assert size_of(shared) == before
+
+
+def test_the_good_body_is_good(shared, key):
+    expect(send(shared, key, GOOD), 201)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"seals": {"0": SECRET, "1": 5}},
+        {"seals": {"0": SECRET[:-1]}},
+        {"seals": {"0": SECRET.upper()}},
+        {"seals": {SECRET: SECRET}},
+        {"seals": {"00": SECRET}},
+        {"seals": {"0": [SECRET]}},
+        {SECRET: 1},
+        {"first": SECRET},
+    ],
+)
+def test_nothing_that_was_sent_comes_back(shared, key, body, capfd):
+    table = Operator(shared.client, key, "mus")
+    response = table.post(f"/v1/tables/{table.table}/hands", body)
+    value = expect(response, 422, "invalid_request")
+    assert value["errors"]
+    text = response.text + repr(response.headers) + capfd.readouterr().err
+    assert SECRET[:16] not in text.lower()
+
+
+def test_a_refused_seed_is_not_told_to_anybody(shared, key, capfd):
+    table = Operator(shared.client, key, "mus")
+    table.open()
+    for body in (
+        {"seeds": dict.fromkeys("0123", SECRET)},
+        {"seeds": {"0": SECRET, "9": SECRET}},
+        {"seeds": {"0": SECRET}, "head": SECRET},
+    ):
+        response = table.post(table.url("/deal"), body)
+        assert response.status_code in (404, 409, 422)
+        assert SECRET[:16] not in response.text + capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Content-Type": "text/plain"}, 415, "media_type"),
+        ({"Content-Type": "application/json; charset=utf-16"}, 415, "media_type"),
+        ({"Content-Type": "application/json; charset=UTF-8"}, 201, None),
+        ({"Idempotency-Key": ""}, 400, "header_invalid"),
+        ({"Idempotency-Key": "a b"}, 400, "header_invalid"),
+        ({"Idempotency-Key": "k" * 129}, 400, "header_invalid"),
+        ({"Authorization": "Basic abc"}, 401, "credential_missing"),
+        ({"Authorization": "Bearer nobody"}, 401, "credential_unknown"),
+        ({"Authorization": "Bearer fd_test_" + "A" * 43}, 401, "credential_unknown"),
+        ({"Authorization": "Bearer fd_live_" + "A" * 43}, 403, "live_only"),
+        ({"Authorization": "Bearer fds_" + "A" * 43}, 401, "credential_unknown"),
+    ],
+)
+def test_headers(shared, key, headers, status, code):
+    value = expect(send(shared, key, GOOD, **headers), status)
+    assert code is None or value["code"] == code
+
+
+def test_missing_headers(shared, key):
+    post = shared.client.post
+    body = json.loads(GOOD)
+    expect(post(TABLES, json=body, headers=idempotency()), 401, "credential_missing")
+    expect(post(TABLES, json=body, headers=bearer(key)), 400, "idempotency_key_missing")
+
+
+def test_a_body_is_counted_while_it_comes(shared, key):
+    sent = 0
+
+    def chunks():
+        nonlocal sent
+        for _ in range(1000):
+            sent += 1024
+            yield b" " * 1024
+
+    expect(send(shared, key, chunks()), 413, "body_too_large")
+    expect(send(shared, key, b" " * 70000), 413, "body_too_large")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/", 404, "not_found"),
+        ("GET", "/v1/nothing", 404, "not_found"),
+        ("GET", "/v1/tables/", 404, "not_found"),
+        ("DELETE", "/v1/tables", 405, "method_not_allowed"),
+        ("PATCH", "/v1/games", 405, "method_not_allowed"),
+        ("GET", "/v1/tables/tbl_x", 404, "table_unknown"),
+        ("GET", "/v1/tables/tbl_" + "0" * 26, 404, "table_unknown"),
+        ("GET", "/v1/games/poker", 404, "game_unknown"),
+        ("GET", "/v1/receipts/99999999", 404, "entry_unknown"),
+        ("GET", "/v1/receipts/01", 404, "entry_unknown"),
+        ("GET", "/v1/receipts/-1", 404, "entry_unknown"),
+        ("GET", "/log/tile/0/999", 404, "entry_unknown"),
+        ("GET", "/log/tile/8/000", 404, "entry_unknown"),
+        ("GET", "/log/tile/x", 404, "entry_unknown"),
+        ("GET", "/v1/hands?limit=0", 400, "header_invalid"),
+        ("GET", "/v1/hands?limit=201", 400, "header_invalid"),
+        ("GET", "/v1/hands?limit=1&limit=2", 400, "header_invalid"),
+        ("GET", "/v1/hands?what=1", 400, "header_invalid"),
+        ("GET", "/v1/tables", 401, "credential_missing"),
+    ],
+)
+def test_addresses(shared, method, path, status, code):
+    expect(shared.client.request(method, path), status, code)
+
+
+def test_405_names_the_methods(shared):
+    assert "GET" in shared.client.delete("/v1/games").headers["allow"]
+
+
+# --- idempotency --------------------------------------------------------------------------------
+
+
+def test_the_same_key_and_body_give_the_same_bytes(shared, key):
+    table = Operator(shared.client, key, "mus")
+    body = table.hand_body()
+    url = f"/v1/tables/{table.table}/hands"
+    first = table.post(url, body, "once")
+    size = size_of(shared)
+    again = table.post(url, body, "once")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["etag"] == first.headers["etag"]
+    assert size_of(shared) == size
+    expect(table.post(url, {"first": None}, "once"), 422, "idempotency_key_reused")
+    # The scope is credential, method and path.
+    table.number = 1
+    expect(table.post(table.url("/abort"), {}, "once"))
+
+
+def test_a_key_of_another_operator_is_another_key(shared, key):
+    other = shared.key("other")
+    headers = {**idempotency("shared-key")}
+    one = shared.client.post(TABLES, json=json.loads(GOOD), headers={**headers, **bearer(key)})
+    two = shared.client.post(TABLES, json=json.loads(GOOD), headers={**headers, **bearer(other)})
+    assert expect(one, 201)["table"] != expect(two, 201)["table"]
+
+
+def test_a_refusal_is_not_kept(shared, key):
+    table = Operator(shared.client, key, "mus")
+    body = table.hand_body()
+    expect(table.post(f"/v1/tables/{table.table}/hands", {}), 201)
+    table.number = 1
+    seeds = {"seeds": table.secrets.seeds()}
+    expect(table.post(table.url("/deal"), seeds, "later"), 409, "too_early")
+    for seat in range(4):
+        put = {"seal": body["seals"][str(seat)]}
+        expect(
+            shared.client.put(table.url(f"/seats/{seat}/seal"), json=put, headers=bearer(key)), 201
+        )
+    expect(table.post(table.url("/deal"), seeds, "later"))
+
+
+def test_answers_are_kept_over_a_restart(site):
+    key = site.key()
+    table = Operator(site.client, key, "kozel")
+    table.open()
+    first = table.post(table.url("/deal"), {"seeds": table.secrets.seeds()}, "the-deal")
+    site.__exit__(None, None, None)
+    again_site = type(site)(site.settings)
+    with again_site:
+        table.client = again_site.client
+        again = table.post(table.url("/deal"), {"seeds": table.secrets.seeds()}, "the-deal")
+        assert again.content == first.content
+        # And the hand goes on where it was.
+        assert table.state()["state"] == "playing"
+        assert len(table.cards(0)["cards"]) == 4
+        table.close()
+    site.client = again_site.client
+    site.__exit__ = lambda *_: None
+
+
+# --- versions -----------------------------------------------------------------------------------
+
+
+def test_etags_and_if_match(shared, key):
+    table = Operator(shared.client, key, "kozel")
+    url = f"/v1/tables/{table.table}"
+    seen = shared.client.get(url)
+    assert seen.headers["etag"] == '"0"'
+    assert shared.client.get(url, headers={"If-None-Match": '"0"'}).status_code == 304
+    body = table.hand_body()
+    stale = table.post(f"{url}/hands", body, **{"If-Match": '"7"'})
+    expect(stale, 412, "version_mismatch")
+    expect(table.post(f"{url}/hands", body, **{"If-Match": "7"}), 400, "header_invalid")
+    opened = table.post(f"{url}/hands", body, **{"If-Match": '"0"'})
+    expect(opened, 201)
+    assert opened.headers["etag"] == '"2"'
+    assert shared.client.get(url, headers={"If-None-Match": '"0"'}).status_code == 200
+
+
+# --- who may what -------------------------------------------------------------------------------
+
+
+def test_a_foreign_operator_sees_what_an_unknown_table_shows(shared, key):
+    mine = Operator(shared.client, key, "kozel")
+    mine.open()
+    other = shared.key("stranger")
+    unknown = "tbl_" + "0" * 26
+    for path, body in (
+        ("/hands", {}),
+        ("/hands/1/deal", {"seeds": {"0": SECRET}}),
+        ("/hands/1/actions", {"actions": [{"type": "return"}]}),
+        ("/hands/1/close", {}),
+        ("/hands/1/abort", {}),
+        ("/hands/1/disclose", {}),
+        ("/close", {}),
+        ("/seats/0/reissue", {}),
+    ):
+        answers = []
+        for table in (mine.table, unknown):
+            response = shared.client.post(
+                f"/v1/tables/{table}{path}",
+                json=body,
+                headers={**bearer(other), **idempotency(), "X-Request-Id": "same"},
+            )
+            expect(response, 404, "table_unknown")
+            answers.append((response.content, dict(response.headers)))
+        assert answers[0] == answers[1]
+    for rest in ("/hands/1/seats/0/cards",):
+        for table in (mine.table, unknown):
+            expect(
+                shared.client.get(f"/v1/tables/{table}{rest}", headers=bearer(other)),
+                404,
+                "table_unknown",
+            )
+    listed = expect(shared.client.get(TABLES, headers=bearer(other)))
+    assert listed["tables"] == []
+
+
+def test_custody_seats_binds_the_operator(shared, key):
+    table = Devices(shared.client, key, "mus")
+    url = f"/v1/tables/{table.table}/hands"
+    expect(table.operator.post(url, {"seals": {"0": SECRET}}), 403, "not_your_seat")
+    table.open()
+    seal = {"seal": table.secrets.seals["0"]}
+    by_operator = shared.client.put(table.url(0, "seal"), json=seal, headers=bearer(key))
+    expect(by_operator, 403, "not_your_seat")
+    expect(table.put(0, "seal", seal, token=1), 403, "not_your_seat")
+    head = table.seal_all()
+    body = {"seeds": table.secrets.seeds(), "head": head}
+    expect(table.operator.post(table.operator.url("/deal"), body), 403, "not_your_seat")
+    table.open_all(head)
+    for secret in (key, table.tokens[1]):
+        expect(
+            shared.client.get(table.url(0, "cards"), headers=bearer(secret)), 403, "not_your_seat"
+        )
+    expect(shared.client.get(table.url(0, "cards")), 401, "credential_missing")
+    place = [[0, 0]]
+    for action in (
+        {"type": "discard", "seat": 0, "cards": place},
+        {"type": "show", "seat": 0, "cards": place},
+        {"type": "look", "seat": 0},
+    ):
+        expect(table.act(1, action), 403, "not_your_seat")
+        posted = table.operator.post(table.operator.url("/actions"), {"actions": [action]})
+        expect(posted, 403, "not_your_seat")
+    expect(table.act(0, {"type": "draw", "first": 0}), 403, "operator_only")
+    for rest in ("/close", "/abort", "/disclose"):
+        response = shared.client.post(
+            table.operator.url(rest), json={}, headers={**bearer(table.tokens[0]), **idempotency()}
+        )
+        expect(response, 403, "operator_only")
+    for path in (url, f"/v1/tables/{table.table}/close"):
+        response = shared.client.post(
+            path, json={}, headers={**bearer(table.tokens[0]), **idempotency()}
+        )
+        expect(response, 403, "operator_only")
+    made = shared.client.post(
+        TABLES, json=json.loads(GOOD), headers={**bearer(table.tokens[0]), **idempotency()}
+    )
+    expect(made, 403, "operator_only")
+
+
+def test_a_seat_of_another_table_is_nobody_here(shared, key):
+    one, two = Devices(shared.client, key, "svoi"), Devices(shared.client, key, "svoi")
+    two.open()
+    response = shared.client.put(
+        two.url(0, "trump"), json={"suit": "H"}, headers=bearer(one.tokens[0])
+    )
+    expect(response, 404, "table_unknown")
+
+
+def test_a_revoked_key_is_dead(shared):
+    secret = shared.key("gone")
+    expect(shared.client.get(TABLES, headers=bearer(secret)))
+    (row,) = [k for k in shared.service.operators.all() if k.name == "gone"]
+    assert shared.service.operators.revoke(row.id)
+    shared.service.operators.refresh()
+    expect(shared.client.get(TABLES, headers=bearer(secret)), 401, "credential_unknown")
+
+
+def test_public_answers_are_for_every_origin_and_private_ones_are_not(shared, key):
+    assert shared.client.get("/v1/games").headers["access-control-allow-origin"] == "*"
+    private = shared.client.get(TABLES, headers=bearer(key))
+    assert "access-control-allow-origin" not in private.headers
+    assert private.headers["cache-control"] == "no-store"
+
+
+def test_lists_go_page_by_page(shared):
+    secret = shared.key("lister")
+    made = [Operator(shared.client, secret, "kozel").table for _ in range(3)]
+    seen, after = [], ""
+    while True:
+        url = f"{TABLES}?limit=2" + (f"&after={after}" if after else "")
+        page = expect(shared.client.get(url, headers=bearer(secret)))
+        seen += [item["table"] for item in page["tables"]]
+        if not page["has_more"]:
+            break
+        after = page["next"]
+    assert sorted(seen) == sorted(made)
+
+
+def test_events_go_page_by_page(shared, key):
+    table = Operator(shared.client, key, "kozel")
+    table.open()
+    table.deal()
+    table.close()
+    url = f"/v1/tables/{table.table}/events"
+    whole = expect(shared.client.get(url))
+    assert [event["seq"] for event in whole["events"]] == list(range(len(whole["events"])))
+    first = expect(shared.client.get(f"{url}?limit=2"))
+    assert first["has_more"]
+    rest = expect(shared.client.get(f"{url}?after=1"))
+    assert first["events"] + rest["events"] == whole["events"]
+    of_hand = expect(shared.client.get(table.url("/events")))
+    assert of_hand["events"] == whole["events"][1:]
+    assert expect(shared.client.get(f"{url}?after=99&wait=1"))["events"] == []
