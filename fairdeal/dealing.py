@@ -191,7 +191,7 @@ class Dealing:
     def draw(self, header: Header, taker: int) -> CardsDrawn:
         """Everyone draws, the taker first. Spec: KOZ-5."""
         hand = self.hand
-        if taker >= hand.table.seats:
+        if not 0 <= taker < hand.table.seats:
             raise StateError("seat_unknown", "the table has no such seat")
         layout = hand.game.draw(hand.table.ruleset, hand.playing, taker)
         draws = tuple(zip(layout.owed, layout.stock, strict=False))
@@ -205,7 +205,7 @@ class Dealing:
         locks = {}
         thrown = dict(self.thrown)
         for seat, places in discards.items():
-            if seat >= hand.table.seats:
+            if not 0 <= seat < hand.table.seats:
                 raise StateError("seat_unknown", "the table has no such seat")
             cards = tuple(sorted(places))
             if len(set(cards)) != len(cards) or not set(cards) <= set(self.holding(seat)):
@@ -220,7 +220,7 @@ class Dealing:
     def show(self, header: Header, seat: int, places: Sequence[Place]) -> CardsShown:
         """A seat lays cards open. Spec: HAND-11, KOZ-7."""
         hand, layout = self.hand, self.hand.playing
-        if seat >= hand.table.seats:
+        if not 0 <= seat < hand.table.seats:
             raise StateError("seat_unknown", "the table has no such seat")
         held = self.holding(seat) if layout.count(seat) else layout.received[seat]
         if not set(places) <= set(held):

@@ -249,7 +249,7 @@ class Hand:
             raise self._wrong_phase()
 
     def _check_seats(self, seats: tuple[int, ...]) -> None:
-        if any(seat >= self.table.seats for seat in seats):
+        if any(not 0 <= seat < self.table.seats for seat in seats):
             raise StateError("seat_unknown", "the table has no such seat")
 
     def _check_signatures(self, sigs: Signatures, messages: Mapping[int, bytes]) -> None:

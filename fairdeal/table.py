@@ -143,7 +143,10 @@ class Table:
                 after = self._hand_event(event)
             case SeatReissued():
                 self._expect_between_hands()
-                if self.terms_event.custody != "seats" or event.seat >= self.terms_event.seats:
+                if (
+                    self.terms_event.custody != "seats"
+                    or not 0 <= event.seat < self.terms_event.seats
+                ):
                     raise StateError(
                         "seat_unknown", "there is no such seat with a device of its own"
                     )
