@@ -175,6 +175,8 @@ class Dealing:
     def _gifts(self, header: Header, layout: Layout) -> CardsGiven | None:
         """Spec: SVO-3."""
         hand = self.hand
+        if not hand.game.gives:
+            return None
         given = []
         for seat, places in enumerate(layout.received):
             for place in places:

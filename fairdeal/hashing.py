@@ -74,11 +74,10 @@ _FRAMED_TAGS: Final = {tag: frame(b"fairdeal/1 " + tag.encode()) for tag in TAGS
 
 def framed_message(tag: str, *fields: bytes) -> bytes:
     """M of the specification: what a seat's key signs. Spec: ENC-9, TAG-1."""
-    parts = [_FRAMED_TAGS[tag]]
+    message = _FRAMED_TAGS[tag]
     for field in fields:
-        parts.append(len(field).to_bytes(4, "big"))
-        parts.append(field)
-    return b"".join(parts)
+        message += len(field).to_bytes(4, "big") + field
+    return message
 
 
 def framed_hash(tag: str, *fields: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Self
 
@@ -125,6 +126,11 @@ class SealedDeck:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def levels(self) -> Sequence[Sequence[bytes]]:
+        """Hashes of the tree's full subtrees, by height and then by place."""
+        return self._tree.levels
 
     def salt(self, position: int) -> bytes:
         """Salt of one position."""

@@ -6,6 +6,7 @@ A new game is one new module that subclasses `Game`; nothing else changes.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,6 +107,20 @@ class Layout:
         )
 
 
+@functools.lru_cache(maxsize=256)
+def _dealt(
+    seats: int, first: int, each: int, cards: int
+) -> tuple[tuple[tuple[Place, ...], ...], tuple[Place, ...]]:
+    """What each seat receives, and the stock. Spec: GAME-1."""
+    received = tuple(
+        [
+            tuple([Place(0, seats * j + (seat - first) % seats) for j in range(each)])
+            for seat in range(seats)
+        ]
+    )
+    return received, tuple([Place(0, p) for p in range(seats * each, cards)])
+
+
 class Game(ABC):
     """A dealing procedure and its ruleset. What the rules do not have is a StateError."""
 
@@ -120,6 +135,8 @@ class Game(ABC):
     """Whether the first seat may be drawn again after a hand that was closed."""
     advances: ClassVar[bool] = False
     """Whether the next hand's first seat is, by default, the next one."""
+    gives: ClassVar[bool] = False
+    """Whether cards may change hands openly right after the deal."""
     showing_plays: ClassVar[bool] = False
     """Whether a card that is shown leaves the holding."""
 
@@ -172,13 +189,7 @@ class Game(ABC):
             indicator: Position of the indicator if it is public, else None.
         """
         each = self.cards_each(rules)
-        received = tuple(
-            [
-                tuple([Place(0, seats * j + (seat - first) % seats) for j in range(each)])
-                for seat in range(seats)
-            ]
-        )
-        stock = tuple([Place(0, p) for p in range(seats * each, len(self.deck(rules)))])
+        received, stock = _dealt(seats, first, each, len(self.deck(rules)))
         return Layout(hand, first, received, stock, (0,) * seats)
 
     def draw(self, rules: Ruleset, layout: Layout, first: int) -> Layout:

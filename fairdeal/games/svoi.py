@@ -16,6 +16,7 @@ class Svoi(Game):
     name: ClassVar[str] = "svoi"
     seats: ClassVar[tuple[int, ...]] = (2,)
     declares_trumps: ClassVar[bool] = True
+    gives: ClassVar[bool] = True
     options: ClassVar[Mapping[str, tuple[Value, ...]]] = {
         "distinct_trumps": (True, False),
         "pack": (36,),
