@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from fairdeal_api.settings import ConfigurationError, Settings, load
 from fairdeal_api.system import StartRefused
+
+if TYPE_CHECKING:
+    from fairdeal_api.credentials import OperatorKeys
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,7 +38,7 @@ def _fail(*sentences: str, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _settings(config: Path | None, **flags: Any) -> Settings:
+def _settings(config: Path | None, **flags: object) -> Settings:
     try:
         return load(config, **flags)
     except ConfigurationError as error:
@@ -149,9 +152,8 @@ def fsck(
         typer.echo(fault, err=True)
     if report.faults:
         raise typer.Exit(1)
-    typer.echo(
-        f"{report.events} events of {report.tables} tables, {report.hands} hands: all as it must be."
-    )
+    counts = f"{report.events} events of {report.tables} tables, {report.hands} hands"
+    typer.echo(f"{counts}: all as it must be.")
 
 
 @app.command()
@@ -170,7 +172,7 @@ def openapi(
         _fail(f"{path} is not what the service is; run `fairdeal openapi`.")
 
 
-def _operators(settings: Settings) -> Any:
+def _operators(settings: Settings) -> OperatorKeys:
     from fairdeal_api.credentials import OperatorKeys
     from fairdeal_api.service import OPERATORS
 

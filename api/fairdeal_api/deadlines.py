@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairdeal_api.service import Service
 
 TICK_SECONDS: Final = 0.25
+_REVOKED_EVERY: Final = 4
 _IDLE_EVERY: Final = 20
 _FORGET_EVERY: Final = 1200
 _AT_A_TIME: Final = 100
@@ -31,6 +32,8 @@ class Deadlines:
     def __init__(self) -> None:
         """Nothing is open."""
         self._by_table: dict[str, int] = {}
+        # A table is looked at no later than its deadline; each has one live entry in the heap.
+        self._queued: dict[str, int] = {}
         self._heap: list[tuple[int, str]] = []
 
     def restart(self, tables: Iterable[TableRow]) -> None:
@@ -42,6 +45,12 @@ class Deadlines:
         """The hand of this table has so much time from now."""
         due = system.monotonic() + 1000 * seconds
         self._by_table[table] = due
+        queued = self._queued.get(table)
+        if queued is None or due < queued:
+            self._queue(table, due)
+
+    def _queue(self, table: str, due: int) -> None:
+        self._queued[table] = due
         heapq.heappush(self._heap, (due, table))
 
     def drop(self, table: str) -> None:
@@ -58,9 +67,17 @@ class Deadlines:
         now = system.monotonic()
         found: list[str] = []
         while self._heap and self._heap[0][0] <= now and len(found) < limit:
-            due, table = heapq.heappop(self._heap)
-            if self._by_table.get(table) == due:  # else it was moved or dropped
+            queued, table = heapq.heappop(self._heap)
+            if self._queued.get(table) != queued:
+                continue  # an earlier entry has taken its place
+            del self._queued[table]
+            due = self._by_table.get(table)
+            if due is None:
+                continue
+            if due <= now:
                 found.append(table)
+            else:
+                self._queue(table, due)
         return found
 
     async def watch(self, service: Service) -> None:
@@ -75,7 +92,8 @@ class Deadlines:
                 LOG.write("sweep.failed", error=type(error).__name__)
 
     async def _sweep(self, service: Service, turn: int) -> None:
-        service.operators.refresh()
+        if turn % _REVOKED_EVERY == 0:
+            service.operators.refresh()
         service.bodies.sweep()
         for table in self.take_passed(_AT_A_TIME):
             if not await service.dealer.expire(table):

@@ -106,14 +106,13 @@ class Dealer:
             remember = None
             if key is not None:
                 remember = Remember(key.scope, key.request, slot.id, hand, status)
-            future = self._submit(draft, extra, hand, remember)
             # The lock is given back when the batch is durable, even if the caller has gone.
-            future.add_done_callback(lambda _: self._leave(slot))
+            future = self._submit(draft, extra, hand, remember, lambda: self._leave(slot))
             handed = True
         finally:
             if not handed:
                 self._leave(slot)
-        return self._reply(await asyncio.shield(future), status, draft.table.seq)
+        return self._reply(await future, status, draft.table.seq)
 
     def _run(self, draft: Draft, work: Work) -> dict[str, Any]:
         try:
@@ -127,7 +126,12 @@ class Dealer:
             raise problem from None
 
     def _submit(
-        self, draft: Draft, extra: dict[str, Any], hand: int, remember: Remember | None
+        self,
+        draft: Draft,
+        extra: dict[str, Any],
+        hand: int,
+        remember: Remember | None,
+        then: Callable[[], None],
     ) -> asyncio.Future[bytes]:
         draft.rows.moves.append(draft.move())
         table = draft.table
@@ -155,11 +159,12 @@ class Dealer:
                 }
             )
 
-        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember)
-        future = self._ledger.submit(entry)
-        scope = remember.scope if remember else None
-        future.add_done_callback(lambda _: self._settle(draft, scope))
-        return future
+        def settle() -> None:
+            self._settle(draft, remember.scope if remember else None)
+            then()
+
+        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember, settle)
+        return self._ledger.submit(entry)
 
     def _settle(self, draft: Draft, scope: bytes | None) -> None:
         """The batch is durable: the table is now what the draft says."""
@@ -261,12 +266,13 @@ class Dealer:
 
     async def _submit_held(self, draft: Draft) -> None:
         """Submit a draft of the service's own; the caller holds the lock and goes on holding it."""
-        future = self._submit(draft, {}, 0, None)
+        settled = asyncio.Event()
+        self._submit(draft, {}, 0, None, settled.set)
         try:
-            await asyncio.shield(future)
+            await settled.wait()
         except asyncio.CancelledError:
             # The lock must not be let go before the table is what the database says.
-            await asyncio.wait([future])
+            await settled.wait()
             raise
 
     async def forget(self, before: int) -> None:

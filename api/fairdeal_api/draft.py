@@ -90,7 +90,11 @@ class Draft:
     # --- events that take something from the service --------------------------------------------
 
     def open_hand(self, first: int | None) -> None:
-        """A new hand, and the commitment for the one after it. Spec: HAND-1, SEED-1."""
+        """A new hand, and the commitment for the one after it.
+
+        Nothing is carried over from an aborted hand: its number is consumed, its seals are seen
+        at the table and refused. Spec: HAND-1, HAND-19, SEAL-2, SEED-1.
+        """
         number = 1 + (self.table.hand.number if self.table.hand else 0)
         seed = self.next_seed
         if seed is None:

@@ -78,9 +78,7 @@ def check(settings: Settings) -> Report:
     return report
 
 
-def _replay(
-    reader: SQLiteReader, report: Report
-) -> tuple[Tree, dict[str, Table], Promises]:
+def _replay(reader: SQLiteReader, report: Report) -> tuple[Tree, dict[str, Table], Promises]:
     """Fold every chain through the core, and build the tree from the bytes."""
     tree = Tree()
     tables: dict[str, Table] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from fairdeal_api import views
 from fairdeal_api.draft import Draft
 from fairdeal_api.problems import Problem
 from fairdeal_api.schemas import (
+    Action,
     Actions,
     CloseHand,
     Deal,
@@ -30,6 +32,7 @@ from fairdeal_api.schemas import (
     Look,
     OpenHand,
     OpenSeeds,
+    PutSeed,
     Return,
     Show,
 )
@@ -106,7 +109,7 @@ def declare(draft: Draft, number: int, seat: int, suit: str, sig: str | None) ->
 
 
 def seal(draft: Draft, seals: Mapping[str, str], sigs: Mapping[str, str]) -> None:
-    """Seals of one or more seats. Spec: HAND-4."""
+    """Seals of one or more seats, signed where a seat has a key. Spec: HAND-4, SIG-2."""
     draft.apply(
         SeedsSealed(
             header=draft.header,
@@ -135,7 +138,7 @@ def put_seal(draft: Draft, number: int, seat: int, value: str, sig: str | None) 
 def open_seeds(
     draft: Draft, epoch: int, head: str | None, seeds: Mapping[str, str], sigs: Mapping[str, str]
 ) -> None:
-    """Seeds of one or more seats, and what follows from the last one. Spec: HAND-5, HAND-8."""
+    """Seeds of some seats, and what follows from the last one. Spec: HAND-5, HAND-8, SIG-2."""
     hand = draft.hand
     if head is None:
         if hand.head is None:
@@ -157,12 +160,11 @@ def open_seeds(
         draft.apply_due()
 
 
-def put_seed(draft: Draft, number: int, seat: int, body: Any) -> Json:
+def put_seed(draft: Draft, number: int, seat: int, body: PutSeed) -> Json:
     """One seat's seed. After the last one the service deals, or serves, by itself."""
     hand = draft.hand
     if number == hand.number and body.epoch < len(hand.seeds) and seat in hand.seeds[body.epoch]:
-        # A seed that is open is public.
-        if hand.seeds[body.epoch][seat].hex() != body.seed:
+        if not hmac.compare_digest(hand.seeds[body.epoch][seat].hex(), body.seed):
             raise Problem("seed_fixed")
         return {}
     before = current(draft, number)
@@ -215,7 +217,7 @@ def _places(cards: list[list[int]]) -> list[Place]:
     return [Place(*card) for card in cards]
 
 
-def _act(draft: Draft, action: Any) -> Json:
+def _act(draft: Draft, action: Action) -> Json:
     match action:
         case Draw():
             event = draft.secrets.draw(draft.header, action.first)

@@ -76,7 +76,9 @@ def encode(value: dict[str, Any]) -> bytes:
     return f"{rest[:-1]}{members}}}".encode("ascii")
 
 
-def json_reply(value: dict[str, Any], *, status: int = 200, headers: list[Header] | None = None) -> Reply:
+def json_reply(
+    value: dict[str, Any], *, status: int = 200, headers: list[Header] | None = None
+) -> Reply:
     """An answer in JSON; `no-store` unless told otherwise."""
     return Reply(encode(value), status, [JSON, *(headers if headers is not None else [NO_STORE])])
 

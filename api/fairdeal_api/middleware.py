@@ -14,6 +14,8 @@ from fairdeal_api import system
 from fairdeal_api.http import problem_reply, send_reply
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
+from fairdeal_api.routes import all_operations
+from fairdeal_api.routes.dispatch import Dispatch
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
@@ -35,6 +37,7 @@ class Gate:
     def __init__(self, app: ASGIApp, service: Service) -> None:
         """Stand before an application."""
         self._app = app
+        self._find = Dispatch(all_operations()).find
         self._service = service
         self._limit = service.settings.max_in_flight
         # One prefix for the process and a count: unique, and cheaper than entropy for each.
@@ -57,7 +60,12 @@ class Gate:
             return
         self._in_flight += 1
         try:
-            await self._app(scope, receive, send)
+            found = self._find(scope["method"], scope["path"])
+            if found is None:
+                await self._app(scope, receive, send)
+            else:
+                endpoint, scope["path_params"] = found
+                await endpoint(scope, receive, send)
         except HTTPException as error:
             await send_reply(problem_reply(_refused(error), scope), scope, send)
         finally:

@@ -16,7 +16,6 @@ from fairdeal_api.problems import KINDS, MEDIA_TYPE
 from fairdeal_api.routes import all_operations
 from fairdeal_api.routes.operation import Operation, Parameter
 
-
 _TAGS: Final = {
     "tables": "Terms, the chain of events, the end.",
     "hands": "A deck's life, from opening to disclosure.",

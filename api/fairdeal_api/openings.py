@@ -6,13 +6,12 @@ path, object by object they would cost more than shuffling and sealing the deck.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
-from fairdeal.merkle import leaf_hash
-from fairdeal.sealed_deck import SealedDeck, leaf
+from fairdeal.merkle import node_hash
+from fairdeal.sealed_deck import SealedDeck
 from fairdeal_api.http import Raw
 
 
@@ -21,25 +20,16 @@ def _levels(deck: SealedDeck) -> list[list[str]]:
 
     That is the tree of RFC 6962 for exactly these leaves.
     """
-    leaves: Sequence[bytes] | None = getattr(deck, "leaf_hashes", None)
-    if leaves is None:
-        leaves = [
-            leaf_hash(leaf(deck.epoch, position, card, deck.salt(position)))
-            for position, card in enumerate(deck.order)
-        ]
-    sha256 = hashlib.sha256
-    level = list(leaves)
-    levels = [[node.hex() for node in level]]
-    while len(level) > 1:
-        above = [
-            sha256(b"\x01" + left + right).digest()
-            for left, right in zip(level[::2], level[1::2], strict=False)
-        ]
+    found: list[list[str]] = []
+    ragged: bytes | None = None
+    for level in deck.levels:
+        nodes = [node.hex() for node in level]
+        if ragged is not None:
+            nodes.append(ragged.hex())
+        found.append(nodes)
         if len(level) % 2:
-            above.append(level[-1])
-        level = above
-        levels.append([node.hex() for node in level])
-    return levels[:-1]
+            ragged = level[-1] if ragged is None else node_hash(level[-1], ragged)
+    return found
 
 
 def _opening(deck: SealedDeck, levels: list[list[str]], position: int) -> str:

@@ -53,9 +53,11 @@ class CreateTable(Request):
     game: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,32}$")]
     custody: Literal["seats", "operator"]
     seats: Annotated[int, Field(ge=1, le=10)] | None = None
-    ruleset: Annotated[dict[str, str | int | bool], Field(max_length=20)] = {}
+    ruleset: Annotated[dict[str, str | int | bool], Field(max_length=20)] = Field(
+        default_factory=dict
+    )
     contribute: Annotated[list[Seat], Field(min_length=1, max_length=10)] | None = None
-    keys: Annotated[dict[SeatKey, Hex32], Field(max_length=10)] = {}
+    keys: Annotated[dict[SeatKey, Hex32], Field(max_length=10)] = Field(default_factory=dict)
     timeouts: TimeoutsIn = TimeoutsIn()
     disclosure: Literal["hand", "table"] = "hand"
     test_seed: Hex32 | None = None
@@ -79,9 +81,9 @@ class OpenHand(Request):
 
     first: Seat | None = None
     trumps: Annotated[dict[SeatKey, Suit], Field(min_length=1, max_length=10)] | None = None
-    trump_sigs: Signatures = {}
+    trump_sigs: Signatures = Field(default_factory=dict)
     seals: Seeds | None = None
-    seal_sigs: Signatures = {}
+    seal_sigs: Signatures = Field(default_factory=dict)
 
 
 class PutTrump(Request):
@@ -122,7 +124,7 @@ class Deal(Request):
 
     seeds: Seeds | None = None
     head: Hex32 | None = None
-    sigs: Signatures = {}
+    sigs: Signatures = Field(default_factory=dict)
 
 
 class Draw(Request):
@@ -162,7 +164,7 @@ class OpenSeeds(Request):
     epoch: Epoch
     head: Hex32
     seeds: Seeds
-    sigs: Signatures = {}
+    sigs: Signatures = Field(default_factory=dict)
 
 
 class Look(Request):

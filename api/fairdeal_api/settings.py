@@ -1,4 +1,4 @@
-"""Settings of the service: flags, environment (`FAIRDEAL_*`), a TOML file, defaults, in this order."""
+"""Settings of the service: flags, then environment, then a TOML file, then defaults."""
 
 from __future__ import annotations
 

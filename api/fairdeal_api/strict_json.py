@@ -64,7 +64,7 @@ def _too_deep(body: bytes) -> bool:
     return False
 
 
-def parse(body: bytes) -> Any:
+def parse(body: bytes) -> Any:  # noqa: ANN401 - any JSON value
     """Read a body.
 
     Raises:

@@ -6,6 +6,7 @@ import os
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 from starlette.testclient import TestClient
@@ -32,7 +33,7 @@ class Site:
     def key(self, name: str = "club") -> str:
         return self.service.operators.create(name, self.settings.mode)[1]
 
-    def __enter__(self) -> Site:
+    def __enter__(self) -> Self:
         self.client.__enter__()
         return self
 

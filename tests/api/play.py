@@ -158,14 +158,10 @@ class Devices:
         )
 
     def cards(self, seat: int) -> Any:
-        return expect(
-            self.client.get(self.url(seat, "cards"), headers=bearer(self.tokens[seat]))
-        )
+        return expect(self.client.get(self.url(seat, "cards"), headers=bearer(self.tokens[seat])))
 
     def open(self, **body: Any) -> Any:
-        answer = expect(
-            self.operator.post(f"/v1/tables/{self.table}/hands", body), 201
-        )
+        answer = expect(self.operator.post(f"/v1/tables/{self.table}/hands", body), 201)
         self.operator.number = answer["hand"]
         self.secrets = Seats(
             self.operator.game,

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from fairdeal_api.service import initialise
 from tests.api.conftest import Site
 from tests.api.play import Devices, Operator, bearer, expect, head_of
 
@@ -30,6 +31,7 @@ def last_event(table, client):
     [("sealing", "seal_timeout", [1, 2, 3]), ("opening", "open_timeout", [2, 3])],
 )
 def test_a_seat_that_does_not_come_ends_the_hand(shared, phase, reason, missing):
+    """Spec: HAND-18."""
     table = Devices(shared.client, shared.key(), "mus", timeouts={"seal": 1, "open": 1})
     table.open()
     if phase == "sealing":
@@ -57,15 +59,14 @@ def test_an_idle_hand_ends(shared):
 
 
 def test_an_idle_table_is_disclosed_and_closed(shared):
+    """Spec: TBL-3, HAND-17."""
     table = Operator(
         shared.client, shared.key(), "kozel", timeouts={"table": 1}, disclosure="table"
     )
     table.open()
     table.deal()
     table.close()
-    wait_for(
-        lambda: expect(shared.client.get(f"/v1/tables/{table.table}"))["state"], "closed", 12
-    )
+    wait_for(lambda: expect(shared.client.get(f"/v1/tables/{table.table}"))["state"], "closed", 12)
     types = [event["type"] for event in last_event(table.table, shared.client)]
     assert types[-2:] == ["hand.disclosed", "table.closed"]
 
@@ -83,8 +84,7 @@ def test_a_passed_deadline_counts_at_the_next_touch(shared, monkeypatch):
 
 
 def test_a_restart_gives_a_hand_its_full_time_again(settings):
-    from fairdeal_api.service import initialise
-
+    """Spec: HAND-18."""
     initialise(settings)
     with Site(settings) as site:
         key = site.key()
@@ -102,8 +102,6 @@ def test_a_restart_gives_a_hand_its_full_time_again(settings):
 
 
 def test_a_seat_reads_its_cards_after_a_restart_as_before(settings):
-    from fairdeal_api.service import initialise
-
     initialise(settings)
     with Site(settings) as site:
         table = Operator(site.client, site.key(), "mus")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from fairdeal.codecs import Place
 from fairdeal.ed25519 import public_key, sign
 from fairdeal.hashing import Digest
@@ -12,7 +13,6 @@ from fairdeal.log.note import VerifierKey
 from fairdeal.log.proof import Receipt
 from fairdeal.sealed_deck import Opening
 from fairdeal.seeds import Commitment, Seal, SeatSeed, open_message, seal_message
-
 from fairdeal_verifier.verify import verify
 from tests.api.play import Devices, Operator, bearer, event_types, expect, idempotency, places
 
@@ -173,6 +173,7 @@ def test_mus_rounds_until_the_stock_is_shuffled_again(shared, key, vkey):
 
 
 def test_azi_four_cards_and_a_blind_bid(shared, key, vkey):
+    """Spec: AZI-3, HAND-7."""
     table = Operator(shared.client, key, "azi", ruleset={"cards": 4, "blind": True}, seats=3)
     table.open()
     dealt = table.deal()
@@ -265,6 +266,7 @@ def test_a_repeated_put_gives_the_same_event(shared, key):
 
 
 def test_keyed_seats_sign(shared, key, vkey):
+    """Spec: SIG-2."""
     secret = bytes(range(32))
     table = Operator(shared.client, key, "mus", keys={"2": public_key(secret).hex()})
     body = table.hand_body()
@@ -294,6 +296,7 @@ def test_keyed_seats_sign(shared, key, vkey):
 
 
 def test_disclosure_at_the_end_of_the_table(shared, key, vkey):
+    """Spec: HAND-17, TBL-2."""
     table = Operator(shared.client, key, "kozel", disclosure="table")
     table.open()
     dealt = table.deal()
@@ -320,6 +323,7 @@ def test_disclosure_at_the_end_of_the_table(shared, key, vkey):
 
 
 def test_an_abort_names_nobody_and_the_next_hand_follows(shared, key, vkey):
+    """Spec: HAND-19."""
     table = Operator(shared.client, key, "kozel")
     table.open()
     aborted = expect(table.post(table.url("/abort"), {}))
@@ -334,6 +338,7 @@ def test_an_abort_names_nobody_and_the_next_hand_follows(shared, key, vkey):
 
 
 def test_a_seed_before_its_time_is_refused(shared, key):
+    """Spec: HAND-8."""
     table = Operator(shared.client, key, "mus")
     body = table.hand_body()
     expect(table.post(f"/v1/tables/{table.table}/hands", {}), 201)
@@ -359,12 +364,41 @@ def test_a_seed_before_its_time_is_refused(shared, key):
 
 
 def test_seals_of_one_hand_are_not_used_again(shared, key):
+    """Spec: SEAL-2, HAND-19."""
     table = Operator(shared.client, key, "mus")
     table.open()
     seals = table.secrets.seals
     expect(table.post(table.url("/abort"), {}))
     again = table.post(f"/v1/tables/{table.table}/hands", {"seals": seals})
     expect(again, 409, "seed_reused")
+
+
+def test_an_ace_on_stage_makes_its_six_the_highest(shared, key):
+    """Spec: AZI-4."""
+    seen = set()
+    while len(seen) < 2:  # an ace is turned in one hand of nine
+        table = Operator(shared.client, key, "azi")
+        table.open()
+        dealt = table.deal()
+        turned = dealt["shown"][0]["card"]
+        wanted = "6" + turned[-1] if turned[0] == "A" else None
+        assert dealt["six_on_stage"] == wanted == table.state()["six_on_stage"]
+        seen.add(wanted)
+    plain = Operator(shared.client, key, "azi", ruleset={"six_on_stage": False})
+    plain.open()
+    assert plain.deal()["six_on_stage"] is None
+
+
+def test_server_seeds_are_fresh(shared, key):
+    """Spec: SEED-1."""
+    seen = []
+    for _ in range(3):
+        table = Operator(shared.client, key, "kozel")
+        for _ in range(3):
+            table.open()
+            table.deal()
+            seen.append(table.close()["server_seed"])
+    assert len(set(seen)) == len(seen)
 
 
 def test_first_seat_rules(shared, key):
@@ -423,4 +457,3 @@ def test_a_claim_code_works_once_and_its_answer_again(shared, key):
         404,
         "claim_unknown",
     )
-

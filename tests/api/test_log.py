@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import parse_bundle, tiles_of
 from fairdeal.merkle import Tree, leaf_hash
-
 from tests.api.play import Operator, expect
 
 
@@ -32,6 +32,7 @@ def checkpoint_of(site):
 
 
 def test_tiles_and_entries_give_the_root(played):
+    """Spec: LOG-1, LOG-8."""
     checkpoint, _ = checkpoint_of(played)
     assert checkpoint.size > 256
     entries, hashes = [], {}
@@ -98,4 +99,4 @@ def test_health_and_version(played):
         assert expect(played.client.get(path)) == {"status": "ok"}
     assert expect(played.client.get("/version"))["protocol"] == "fairdeal/1"
     assert "wrong_phase" in played.client.get("/docs").text
-    assert 'log_size ' in played.service.metrics.text()
+    assert "log_size " in played.service.metrics.text()

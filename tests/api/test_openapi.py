@@ -97,7 +97,7 @@ def fuzz(operation, checks, key, site):
     real = {"table": table.table, "hand": 1, "seat": 1, "index": 0, "path": "0/000.p/1"}
 
     @settings(
-        max_examples=25,
+        max_examples=20,
         deadline=None,
         database=None,
         derandomize=True,

@@ -60,9 +60,7 @@ def test_equal_requests_make_one_event(settings):
         async with running(settings) as (service, client, key):
             headers = {**bearer(key), **idempotency("one")}
             body = {"game": "kozel", "custody": "operator"}
-            made = await many(
-                MANY, lambda _: client.post("/v1/tables", json=body, headers=headers)
-            )
+            made = await many(MANY, lambda _: client.post("/v1/tables", json=body, headers=headers))
             assert len({response.content for response in made}) == 1
             assert service.ledger.size == 1
             opened = made[0].json()

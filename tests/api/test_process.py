@@ -1,8 +1,9 @@
-"""The service as a process: it listens, survives being killed, stops when told, and keeps silent."""
+"""The service as a process: it listens, survives a kill, stops when told, and keeps silent."""
 
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -18,8 +19,18 @@ from tests.api.play import Operator, bearer, expect, idempotency
 def serving(data, *more):
     log = (data.parent / "stderr.log").open("a")
     process = subprocess.Popen(
-        [sys.executable, "-m", "fairdeal_api.cli", "serve", "--init", "--data", str(data)]
-        + ["--port", "0", *more],
+        [
+            sys.executable,
+            "-m",
+            "fairdeal_api.cli",
+            "serve",
+            "--init",
+            "--data",
+            str(data),
+            "--port",
+            "0",
+            *more,
+        ],
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
@@ -38,8 +49,17 @@ def serving(data, *more):
 
 def new_key(data):
     made = subprocess.run(
-        [sys.executable, "-m", "fairdeal_api.cli", "operator-key", "create"]
-        + ["--name", "club", "--data", str(data)],
+        [
+            sys.executable,
+            "-m",
+            "fairdeal_api.cli",
+            "operator-key",
+            "create",
+            "--name",
+            "club",
+            "--data",
+            str(data),
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -48,6 +68,7 @@ def new_key(data):
 
 
 def test_killed_and_started_again_nothing_is_lost(tmp_path):
+    """Spec: LOG-6."""
     data = tmp_path / "data"
     with serving(data) as (process, client):
         key = new_key(data)
@@ -105,8 +126,6 @@ def test_the_log_of_the_process_says_nothing_secret(tmp_path):
 
 
 def test_pipelined_and_split_requests(tmp_path):
-    import socket
-
     with serving(tmp_path / "data") as (_process, client):
         host, port = client.base_url.host, client.base_url.port
         with socket.create_connection((host, port), 5) as connection:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import apsw
 import pytest
+
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.merkle import EMPTY_ROOT
-
 from fairdeal_api.anchor import SLOT, Anchor, AnchorMoved
 from fairdeal_api.fsck import check
 from fairdeal_api.service import Service, initialise
@@ -169,6 +169,7 @@ def test_a_torn_write_of_the_anchor_is_survived(made):
 
 
 def test_a_database_restored_from_its_backup_is_refused(made, tmp_path):
+    """Spec: LOG-7."""
     small = play(made)
     shutil.copytree(made.data, tmp_path / "backup")
     large = play(made)
@@ -215,7 +216,7 @@ def test_an_anchor_moved_by_somebody_else_is_noticed(made):
     with Site(made) as site:
         anchor.load(site.service.verifier_key)
         note = site.service.ledger.checkpoint
-        anchor.move(note)
+        anchor.move("another process was here\n")
         with pytest.raises(AnchorMoved):
             site.service.ledger._anchor.move(note)
     made.anchor_path.rename(made.anchor_path.with_suffix(".old"))
@@ -258,8 +259,10 @@ def test_fsck_finds_nothing_in_a_good_folder_also_beside_the_service(made):
     ("statement", "words"),
     [
         (
-            "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), '\"hand\":2', '\"hand\":3') "
-            "AS BLOB) WHERE idx = 7",
+            (
+                "UPDATE events SET body = CAST(replace(CAST(body AS TEXT), "
+                "'\"hand\":2', '\"hand\":3') AS BLOB) WHERE idx = 7"
+            ),
             "Entry 7: its bytes",
         ),
         ("UPDATE events SET leaf = randomblob(32) WHERE idx = 3", "Entry 3: its bytes"),
@@ -387,9 +390,7 @@ def test_a_port_in_use_is_one_sentence(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = command(
-            "serve", "--init", "--data", tmp_path / "data", "--port", port, check=False
-        )
+        done = command("serve", "--init", "--data", tmp_path / "data", "--port", port, check=False)
     assert done.returncode == 1
     assert "cannot be listened on" in done.stderr
     assert "Traceback" not in done.stderr

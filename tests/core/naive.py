@@ -6,6 +6,12 @@ Each is written from the page it names and imports nothing of the core.
 import hashlib
 import hmac
 
+
+def flip(value: bytes) -> bytes:
+    """No reading of anything: the same bytes but for one bit, which many tests need."""
+    return bytes([value[0] ^ 1]) + value[1:]
+
+
 # encoding.md
 
 

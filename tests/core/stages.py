@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
+
 from fairdeal.cards import Card
 from fairdeal.codecs import Given, Lock, Place, Shown
 from fairdeal.dealing import Dealing
@@ -193,6 +195,9 @@ STAGES: dict[str, Callable[[SlowTable], None]] = {
     "disclosed": _disclosed,
     "over": _over,
 }
+
+
+every_stage = pytest.mark.parametrize("stage", STAGES)
 
 
 def table_at(stage: str, game: str = "mus", **terms: Any) -> SlowTable:

@@ -163,6 +163,20 @@ def test_no_changed_path_leads_to_the_root(size):
         assert not included(leaf, index, 0, path, root)
 
 
+def test_a_path_has_one_length(refused):
+    """No root at all comes of a path that is too long or too short, nor of a leaf outside."""
+    for size in range(1, SIZE + 1):
+        for index in range(size):
+            path = TREE.inclusion_path(index, size)
+            for other in (path[:-1] if path else [bytes(32)], [*path, bytes(32)], path * 2 + path):
+                if other != path:
+                    with refused("path_invalid", kind=VerificationError):
+                        root_from_path(LEAVES[index], index, size, other)
+        for outside in (-1, size, size + 1):
+            with refused("path_invalid", kind=VerificationError):
+                root_from_path(LEAVES[0], outside, size, TREE.inclusion_path(0, size))
+
+
 def test_other_sizes_are_refused():
     """The tree's size comes from the rules (DECK-3): under another one no path fits this root.
 

@@ -69,9 +69,11 @@ def test_every_card_opens_at_its_own_place_only(epoch, deck):
         for other in range(-1, size + 2):
             if other != p:
                 assert not opens(opening, Place(epoch, other), root, size)
+                assert not opens(replace(opening, position=other), place, root, size)
                 assert not opens(replace(opening, position=other), Place(epoch, other), root, size)
         for other in {0, 1, 31, 32} - {epoch}:
             assert not opens(opening, Place(other, p), root, size)
+            assert not opens(replace(opening, epoch=other), place, root, size)
             assert not opens(replace(opening, epoch=other), Place(other, p), root, size)
 
 

@@ -18,7 +18,8 @@ from seeds.local import LocalTable
 from tests.core.stages import STAGES, attempt, table_at
 from tests.core.test_encoding import MALFORMED, SEED, changed
 from tests.core.test_seeds import shapes
-from tests.core.test_table import CHANGES, SIGNED
+from tests.core.test_signatures import SIGNED
+from tests.core.test_wrong_parts import CASES
 
 LONG_HEX = re.compile(r"[0-9a-fA-F]{20}|(\\x[0-9a-f]{2}){8}")
 
@@ -67,7 +68,7 @@ def told(error: BaseException) -> str:
     )
 
 
-@pytest.mark.parametrize(("stage", "name", "change", "code"), CHANGES)
+@pytest.mark.parametrize(("stage", "name", "change", "code"), CASES)
 def test_no_refusal_repeats_what_it_refuses(stage, name, change, code):
     table = table_at(stage, disclosure="table")
     event = attempt(table, name)

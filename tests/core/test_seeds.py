@@ -32,6 +32,7 @@ from fairdeal.seeds import (
 )
 from fairdeal.shuffle import shuffle
 from tests.core import naive
+from tests.core.naive import flip
 
 # The example of seeds.md.
 S = ServerSeed(bytes(range(32)))
@@ -102,10 +103,6 @@ def test_a_commitment_opens_to_one_seed(seed, bit):
     with pytest.raises(VerificationError) as caught:
         verify_commitment(commit(ServerSeed(seed)), ServerSeed(bytes(other)))
     assert caught.value.code == "commitment_mismatch"
-
-
-def flip(value: bytes) -> bytes:
-    return bytes([value[0] ^ 1]) + value[1:]
 
 
 SEALED = {"terms": T, "hand": 1, "seat": 2, "commitment": C, "seed": X[2]}

@@ -29,7 +29,7 @@ def asked_by_name(config: pytest.Config) -> bool:
 
 @pytest.fixture(scope="session")
 def in_full(pytestconfig: pytest.Config) -> bool:
-    """`make faults` and `make soak` do all; `make test` does a part; FAULTS_IN_FULL=0 or 1 says so."""
+    """`make faults` and `make soak` do all, `make test` a part; or FAULTS_IN_FULL."""
     said = os.environ.get("FAULTS_IN_FULL")
     soak = "soak" in (pytestconfig.getoption("markexpr") or "").replace("not soak", "")
     return said == "1" if said else soak or asked_by_name(pytestconfig)

@@ -36,7 +36,7 @@ KILL_AFTER_MS = (80, 400)
 WATCHDOG_SECONDS = 60
 
 
-class Gone(Exception):
+class Gone(Exception):  # noqa: N818 - what has happened
     """The client has sent a request and went away for good."""
 
 
@@ -90,7 +90,7 @@ class Client(threading.Thread):
                     plays.append((play, answer))
                 except (StopIteration, Gone, Refused):
                     play.close()
-                except (KeyError, IndexError, ValueError) as error:
+                except (KeyError, IndexError, TypeError, ValueError) as error:
                     self._write(kind="senseless", error=repr(error))
         except BaseException as error:  # noqa: BLE001 - the rig says what it was
             self.failed = error

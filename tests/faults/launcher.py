@@ -20,7 +20,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 _PR_SET_PDEATHSIG = 1
@@ -52,9 +52,24 @@ class Launcher:
         return json.loads(line)
 
     def start(
-        self, arguments: list[str], out: Path, err: Path, variant: str = "", detail: str = ""
+        self,
+        arguments: list[str],
+        out: Path,
+        err: Path,
+        variant: str = "",
+        detail: str = "",
+        environment: dict[str, str] | None = None,
     ) -> int:
-        """Start `fairdeal` with these arguments; gives its process id."""
+        """Start `fairdeal` with these arguments; gives its process id.
+
+        Args:
+            arguments: What follows the word `fairdeal`.
+            out: File for standard output.
+            err: File for standard error.
+            variant: How it is broken; with `exec` before it, in an interpreter of its own.
+            detail: What the variant has to know.
+            environment: More of it.
+        """
         return self._ask(
             do="start",
             arguments=arguments,
@@ -62,6 +77,7 @@ class Launcher:
             err=str(err),
             variant=variant,
             detail=detail,
+            environment=environment or {},
         )["pid"]
 
     def wait(self, pid: int, seconds: float) -> int | None:
@@ -83,7 +99,7 @@ class Launcher:
         self._process.wait(20)
         self._process.stdout.close()
 
-    def __enter__(self) -> Launcher:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -93,7 +109,7 @@ class Launcher:
 # --- the process --------------------------------------------------------------------------------
 
 
-def _child(request: dict[str, str], arguments: list[str]) -> NoReturn:
+def _child(request: dict[str, Any], arguments: list[str]) -> NoReturn:
     status = 99
     try:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -101,6 +117,12 @@ def _child(request: dict[str, str], arguments: list[str]) -> NoReturn:
         for number, name in ((1, "out"), (2, "err")):
             os.dup2(os.open(request[name], flags, 0o600), number)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.environ.update(request["environment"])
+        if request["variant"].startswith("exec"):
+            # A process as an operator starts it, with an environment and a command line of its own.
+            name = request["variant"].removeprefix("exec").strip()
+            module = ["tests.faults.variants", name] if name else ["fairdeal_api.cli"]
+            os.execv(sys.executable, [sys.executable, "-m", *module, *arguments])
         from fairdeal_api.cli import app  # noqa: PLC0415 - imported before the fork
         from tests.faults import variants  # noqa: PLC0415
 

@@ -27,7 +27,7 @@ class Call(NamedTuple):
     caller: str
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - what has happened
     """An answer that is not 2xx."""
 
     def __init__(self, answer: Answer) -> None:
@@ -203,9 +203,7 @@ class Table:
     def hand(self) -> Play[None]:
         """One hand, from its opening to its end; the next one may be opened with the end."""
         sealed = self.custody == "operator" and self.rng.random() < 0.7
-        answer = yield from self.post(
-            f"/v1/tables/{self.id}/hands", self.hand_body(sealed=sealed)
-        )
+        answer = yield from self.post(f"/v1/tables/{self.id}/hands", self.hand_body(sealed=sealed))
         self.opened(answer)
         again = True
         while again:

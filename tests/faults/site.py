@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from pathlib import Path
+from typing import Self
 
 from tests.faults.launcher import Launcher
 from tests.faults.wire import Wire
@@ -15,7 +16,7 @@ _LISTENING = re.compile(r"listening on http://127\.0\.0\.1:(\d+)\n")
 START_SECONDS = 30
 
 
-class StartFailed(Exception):
+class StartFailed(Exception):  # noqa: N818 - what has happened
     """The service did not start; the text is what it said."""
 
     def __init__(self, status: int | None, said: str) -> None:
@@ -36,6 +37,7 @@ class Site:
         self.pid = 0
         self.port = 0
         self.starts = 0
+        self.environment: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -57,7 +59,9 @@ class Site:
         arguments = ["serve", "--data", str(self.data), "--port", "0", *self.flags]
         if init:
             arguments.append("--init")
-        self.pid = self.launcher.start(arguments, self.out, self.err, variant, detail)
+        self.pid = self.launcher.start(
+            arguments, self.out, self.err, variant, detail, self.environment
+        )
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             text = self.out.read_text() if self.out.exists() else ""
@@ -85,6 +89,10 @@ class Site:
             self.pid = 0
         return status
 
+    def died_already(self) -> int | None:
+        """The same, without waiting."""
+        return self.launcher.wait(self.pid, 0.5)
+
     def terminate(self) -> int | None:
         """SIGTERM; gives the exit status."""
         os.kill(self.pid, signal.SIGTERM)
@@ -111,7 +119,7 @@ class Site:
         status, out, err = self.launcher.run([*arguments, *self.identity], self.folder)
         return status, out + err
 
-    def __enter__(self) -> Site:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

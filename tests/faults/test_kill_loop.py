@@ -11,7 +11,7 @@ import pytest
 from tests.faults import kill_loop
 
 CYCLES, CYCLES_IN_FULL, CYCLES_OF_SOAK = 8, 50, 1000
-# 1 - 0.5^20: a service that loses something in every second kill is caught but for one in a million.
+# What loses something in every second kill is missed once in a million runs.
 CONTROL_CYCLES = 20
 
 

@@ -21,7 +21,7 @@ from fairdeal.table import Table as Fold
 from tests.faults.players import Call, Play, Table
 from tests.faults.site import Site
 from tests.faults.test_retries import drive
-from tests.faults.wire import Answer, request, volley
+from tests.faults.wire import Answer, Broken, request, volley
 
 MANY = 50
 STOPPED = -15  # uvicorn gives the signal on once it has stopped
@@ -109,7 +109,9 @@ def fresh() -> str:
 def keys(kind: str) -> list[str]:
     """`same`: fifty times one key; `different`: fifty keys; `none`."""
     one = fresh()
-    return [{"same": one, "none": ""}.get(kind) if kind != "different" else fresh() for _ in range(MANY)]
+    return [
+        {"same": one, "none": ""}.get(kind) if kind != "different" else fresh() for _ in range(MANY)
+    ]
 
 
 def codes(answers: list[Answer]) -> Counter[str]:
@@ -468,6 +470,16 @@ def test_closes_of_a_table_and_new_hands(running, rounds):
         assert types.count("table.closed") + types.count("hand.opened") == 1
         assert sum(answer.ok for answer in answers) == 1
         assert set(codes(answers)) <= {"200", "201", "409 hand_open", "409 table_closed"}
+
+
+def test_a_service_without_locks_is_caught(launcher, tmp_path):
+    with Site(launcher, tmp_path / "site") as site:
+        site.start("without_locks", init=True)
+        running = Field(site, site.operator_key("club"))
+        with pytest.raises((AssertionError, Broken)):
+            test_deals(running, range(20), "different")
+        # It may have ended itself: two events of one number are the end of a ledger.
+        site.pid = site.pid if site.died_already() is None else 0
 
 
 @pytest.mark.soak

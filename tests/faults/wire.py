@@ -6,10 +6,10 @@ import json
 import socket
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 
-class Broken(Exception):
+class Broken(Exception):  # noqa: N818 - what has happened
     """The connection ended before the whole answer was there: nothing was acknowledged."""
 
 
@@ -116,7 +116,7 @@ class Wire:
     def close(self) -> None:
         self._socket.close()
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,10 +1,8 @@
-"""Hands: opening, seals, seeds, the deal, actions, the end."""
+"""Hands: opening, the deal, actions, the end. The hot routes stand first."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from fairdeal_api import answers, hands, http, lookup, views
+from fairdeal_api import answers, hands
 from fairdeal_api.credentials import Operator, SeatHolder
 from fairdeal_api.dealer import Key
 from fairdeal_api.http import Call, Reply
@@ -14,11 +12,9 @@ from fairdeal_api.routes.access import (
     check_seat,
     hand_number,
     operators_slot,
-    public_slot,
-    seat_number,
     somebodys_slot,
 )
-from fairdeal_api.routes.operation import operation, whole
+from fairdeal_api.routes.operation import HAND, HANDS, SIGNED, UNKNOWN, operation
 from fairdeal_api.schemas import (
     Action,
     Actions,
@@ -29,18 +25,9 @@ from fairdeal_api.schemas import (
     Nothing,
     OpenHand,
     OpenSeeds,
-    PutSeal,
-    PutSeed,
-    PutTrump,
     Show,
 )
 from fairdeal_api.slots import Slot
-
-HANDS = "/v1/tables/{table}/hands"
-HAND = HANDS + "/{hand}"
-SEAT = HAND + "/seats/{seat}"
-_UNKNOWN = ("table_unknown", "hand_unknown")
-_SIGNED = ("signature_invalid", "signature_missing")
 
 
 def _check_bulk(slot: Slot) -> None:
@@ -72,7 +59,7 @@ def _check_bulk(slot: Slot) -> None:
         "seed_reused",
         "seat_unknown",
         "action_not_allowed",
-        *_SIGNED,
+        *SIGNED,
     ),
     keyed=True,
     versioned=True,
@@ -105,7 +92,7 @@ async def open_hand(call: Call) -> Reply:
     body=Deal,
     answers=((200, answers.Dealt),),
     problems=(
-        *_UNKNOWN,
+        *UNKNOWN,
         "not_your_seat",
         "operator_only",
         "too_early",
@@ -116,7 +103,7 @@ async def open_hand(call: Call) -> Reply:
         "seat_unknown",
         "already_final",
         "wrong_phase",
-        *_SIGNED,
+        *SIGNED,
     ),
     keyed=True,
     versioned=True,
@@ -149,7 +136,7 @@ async def deal(call: Call) -> Reply:
     body=CloseHand,
     answers=((200, answers.HandEnded),),
     problems=(
-        *_UNKNOWN,
+        *UNKNOWN,
         "not_your_seat",
         "operator_only",
         "already_final",
@@ -160,7 +147,7 @@ async def deal(call: Call) -> Reply:
         "seed_reused",
         "seat_unknown",
         "action_not_allowed",
-        *_SIGNED,
+        *SIGNED,
     ),
     keyed=True,
     versioned=True,
@@ -193,7 +180,7 @@ async def close_hand(call: Call) -> Reply:
     body=Actions,
     answers=((200, answers.Acted),),
     problems=(
-        *_UNKNOWN,
+        *UNKNOWN,
         "not_your_seat",
         "operator_only",
         "already_final",
@@ -210,7 +197,7 @@ async def close_hand(call: Call) -> Reply:
         "draw_not_due",
         "not_due",
         "action_not_allowed",
-        *_SIGNED,
+        *SIGNED,
     ),
     keyed=True,
     versioned=True,
@@ -245,156 +232,6 @@ def _check_action(slot: Slot, caller: Operator | SeatHolder, action: Action) -> 
 
 
 @operation(
-    "declareTrump",
-    "PUT",
-    SEAT + "/trump",
-    tag="seats",
-    summary="A seat names its own trump suit",
-    caller="seat",
-    body=PutTrump,
-    answers=((201, answers.Sealing), (200, answers.Sealing)),
-    problems=(
-        *_UNKNOWN,
-        "seat_unknown",
-        "not_your_seat",
-        "trump_fixed",
-        "trump_not_allowed",
-        "not_your_turn",
-        "already_final",
-        "wrong_phase",
-        "action_not_allowed",
-        *_SIGNED,
-    ),
-    versioned=True,
-)
-async def put_trump(call: Call) -> Reply:
-    """Declare. Spec: HAND-3."""
-    caller = call.service.credentials.caller(call.bearer())
-    body, _ = await call.model(PutTrump)
-    slot = somebodys_slot(call, caller)
-    number, seat = hand_number(call), seat_number(call, slot)
-    check_seat(slot, caller, seat)
-    return await call.service.dealer.write(
-        call,
-        slot,
-        lambda draft: hands.declare(draft, number, seat, body.suit, body.sig),
-        hand=number,
-        status=201,
-        again=partial(lookup.repeated, call.service, slot, "trumps.declared", "trumps", seat, 0),
-    )
-
-
-@operation(
-    "sealSeat",
-    "PUT",
-    SEAT + "/seal",
-    tag="seats",
-    summary="A seat commits to its seed",
-    caller="seat",
-    body=PutSeal,
-    answers=((201, answers.Sealing), (200, answers.Sealing)),
-    problems=(
-        *_UNKNOWN,
-        "seat_unknown",
-        "not_your_seat",
-        "seal_fixed",
-        "seed_reused",
-        "already_final",
-        "wrong_phase",
-        *_SIGNED,
-    ),
-    versioned=True,
-)
-async def put_seal(call: Call) -> Reply:
-    """Seal. Spec: HAND-4."""
-    caller = call.service.credentials.caller(call.bearer())
-    body, _ = await call.model(PutSeal)
-    slot = somebodys_slot(call, caller)
-    number, seat = hand_number(call), seat_number(call, slot)
-    check_seat(slot, caller, seat)
-    return await call.service.dealer.write(
-        call,
-        slot,
-        lambda draft: hands.put_seal(draft, number, seat, body.seal, body.sig),
-        hand=number,
-        status=201,
-        again=partial(lookup.repeated, call.service, slot, "seeds.sealed", "seals", seat, 0),
-    )
-
-
-@operation(
-    "openSeed",
-    "PUT",
-    SEAT + "/seed",
-    tag="seats",
-    summary="A seat opens its seed, under the head that it has checked",
-    caller="seat",
-    body=PutSeed,
-    answers=((201, answers.Dealt), (200, answers.Dealt)),
-    problems=(
-        *_UNKNOWN,
-        "seat_unknown",
-        "not_your_seat",
-        "too_early",
-        "head_mismatch",
-        "seal_mismatch",
-        "chain_mismatch",
-        "seed_fixed",
-        "seed_reused",
-        "already_final",
-        "wrong_phase",
-        *_SIGNED,
-    ),
-    versioned=True,
-)
-async def put_seed(call: Call) -> Reply:
-    """Open. Spec: HAND-5, HAND-8, HAND-12."""
-    caller = call.service.credentials.caller(call.bearer())
-    body, _ = await call.model(PutSeed)
-    slot = somebodys_slot(call, caller)
-    number, seat = hand_number(call), seat_number(call, slot)
-    check_seat(slot, caller, seat)
-    return await call.service.dealer.write(
-        call,
-        slot,
-        lambda draft: hands.put_seed(draft, number, seat, body),
-        hand=number,
-        status=201,
-        again=partial(
-            lookup.repeated, call.service, slot, "seeds.opened", "seeds", seat, body.epoch
-        ),
-    )
-
-
-@operation(
-    "getSeatCards",
-    "GET",
-    SEAT + "/cards",
-    tag="seats",
-    summary="A seat's own cards, each with its proof",
-    caller="seat",
-    answers=((200, answers.SeatCards),),
-    problems=(*_UNKNOWN, "seat_unknown", "not_your_seat", "wrong_phase", "not_looked"),
-)
-async def get_cards(call: Call) -> Reply:
-    """Private cards. Spec: HAND-7, AZI-3."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.query()
-    slot = somebodys_slot(call, caller)
-    number, seat = hand_number(call), seat_number(call, slot)
-    check_seat(slot, caller, seat)
-    service = call.service
-    hand = service.dealer.slots.hand(slot, number)
-    newest = slot.table.hand is not None and number == slot.table.hand.number
-    dealing = slot.dealing if newest else service.dealer.slots.dealing(slot, hand)
-    if dealing is None:
-        raise Problem("unavailable")
-    roots = lookup.roots(service, slot, hand)
-    value = views.cards(hand, dealing, seat, roots, slot.table.seq)
-    return http.json_reply(value, headers=[http.NO_STORE, http.etag(slot.table.seq)])
-
-
-@operation(
     "abortHand",
     "POST",
     HAND + "/abort",
@@ -403,7 +240,7 @@ async def get_cards(call: Call) -> Reply:
     caller="operator",
     body=Nothing,
     answers=((200, answers.HandEnded),),
-    problems=(*_UNKNOWN, "operator_only", "already_final"),
+    problems=(*UNKNOWN, "operator_only", "already_final"),
     keyed=True,
     versioned=True,
 )
@@ -433,7 +270,7 @@ async def abort_hand(call: Call) -> Reply:
     body=Nothing,
     answers=((200, answers.HandEnded),),
     problems=(
-        *_UNKNOWN,
+        *UNKNOWN,
         "operator_only",
         "hand_not_final",
         "hand_open",
@@ -457,73 +294,3 @@ async def disclose_hand(call: Call) -> Reply:
         hand=number,
         key=Key.of(call, caller.digest, request),
     )
-
-
-@operation(
-    "getHand",
-    "GET",
-    HAND,
-    tag="hands",
-    summary="A hand as everybody may know it",
-    answers=((200, answers.Hand),),
-    problems=_UNKNOWN,
-)
-async def get_hand(call: Call) -> Reply:
-    """The public state."""
-    call.query()
-    slot = public_slot(call)
-    hand = call.service.dealer.slots.hand(slot, hand_number(call))
-    headers = [http.etag(slot.table.seq), (b"cache-control", b"no-cache")]
-    if call.if_none_match(slot.table.seq):
-        return Reply(b"", 304, headers)
-    return http.json_reply(views.public_hand(slot, hand), headers=headers)
-
-
-@operation(
-    "getHandEvents",
-    "GET",
-    HAND + "/events",
-    tag="hands",
-    summary="A hand's events, as they are in the log",
-    answers=((200, answers.Events),),
-    problems=(*_UNKNOWN, "rate_limited"),
-    query=(
-        whole("after", -1, -1, 2**53 - 1, "Events after this number of the table"),
-        whole("limit", 200, 1, 200, "How many at most"),
-        whole("wait", 0, 0, 25, "Seconds to wait for an event, if there is none"),
-    ),
-)
-async def get_hand_events(call: Call) -> Reply:
-    """Events of one hand, with long poll."""
-    slot = public_slot(call)
-    number = hand_number(call)
-    call.service.dealer.slots.hand(slot, number)
-    return await events_reply(call, slot.id, number)
-
-
-async def events_reply(call: Call, table: str, hand: int | None) -> Reply:
-    """A page of events; held until there is one if the caller asks for that."""
-    query = call.query(after=(-1, -1, 2**53 - 1), limit=(200, 1, 200), wait=(0, 0, 25))
-    page = lookup.events(call.service, table, query["after"], query["limit"], hand)
-    if not page["events"] and query["wait"]:
-        await call.service.dealer.wait_for_event(table, query["wait"])
-        page = lookup.events(call.service, table, query["after"], query["limit"], hand)
-    return http.json_reply(page)
-
-
-@operation(
-    "getTranscript",
-    "GET",
-    HAND + "/transcript",
-    tag="hands",
-    summary="HAND.fair.json: all that a check of this hand needs",
-    answers=((200, answers.TranscriptFile),),
-    problems=(*_UNKNOWN, "hand_not_final"),
-)
-async def get_transcript(call: Call) -> Reply:
-    """The hand's file. Spec: FILE-1."""
-    call.query()
-    slot = public_slot(call)
-    file, final = lookup.transcript(call.service, slot, hand_number(call))
-    caching = http.IMMUTABLE if final else (b"cache-control", b"no-cache")
-    return Reply(file, 200, [http.JSON, caching])

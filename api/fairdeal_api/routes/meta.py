@@ -83,7 +83,7 @@ async def get_keys(call: Call) -> Reply:
     summary="Whether the process is alive; no input or output is done",
     answers=((200, answers.Health),),
 )
-async def get_health(call: Call) -> Reply:
+async def get_health(_call: Call) -> Reply:
     """Liveness."""
     return http.json_reply({"status": "ok"})
 
@@ -110,7 +110,7 @@ async def get_readiness(call: Call) -> Reply:
     summary="The version of the service and of its protocol",
     answers=((200, answers.Version),),
 )
-async def get_version(call: Call) -> Reply:
+async def get_version(_call: Call) -> Reply:
     """The version."""
     return http.json_reply({"version": __version__, "protocol": "fairdeal/1"})
 
@@ -123,7 +123,7 @@ async def get_version(call: Call) -> Reply:
     summary="This API in machine-readable form",
     answers=((200, answers.Answer),),
 )
-async def get_openapi(call: Call) -> Reply:
+async def get_openapi(_call: Call) -> Reply:
     """The OpenAPI file."""
     return Reply(openapi.encoded(), 200, [http.JSON, _HOUR])
 
@@ -136,6 +136,6 @@ async def get_openapi(call: Call) -> Reply:
     summary="This API for people, with a line for each error code",
     answers=((200, "text/html"),),
 )
-async def get_docs(call: Call) -> Reply:
+async def get_docs(_call: Call) -> Reply:
     """The documentation page: plain HTML, nothing is loaded from anywhere."""
     return Reply(openapi.page(), 200, [_HTML, _HOUR])

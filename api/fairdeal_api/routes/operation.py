@@ -27,6 +27,14 @@ WITH_BODY: Final = (
     "invalid_request",
 )
 
+TABLES: Final = "/v1/tables"
+TABLE: Final = TABLES + "/{table}"
+HANDS: Final = TABLE + "/hands"
+HAND: Final = HANDS + "/{hand}"
+SEAT: Final = HAND + "/seats/{seat}"
+UNKNOWN: Final = ("table_unknown", "hand_unknown")
+SIGNED: Final = ("signature_invalid", "signature_missing")
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -78,11 +86,15 @@ class Operation:
             codes.append("version_mismatch")
         return tuple(sorted(set(codes)))
 
-    def route(self) -> Route:
-        """Its route; the endpoint is raw ASGI."""
+    @property
+    def endpoint(self) -> Endpoint:
+        """What answers it: raw ASGI."""
         public = self.caller == "public" and self.method == "GET"
-        endpoint = Endpoint(self.handler, self.path, public=public)
-        return Route(self.path, endpoint=endpoint, methods=[self.method], name=self.id)
+        return Endpoint(self.handler, self.path, public=public)
+
+    def route(self) -> Route:
+        """Its route."""
+        return Route(self.path, endpoint=self.endpoint, methods=[self.method], name=self.id)
 
 
 OPERATIONS: Final[list[Operation]] = []

@@ -8,6 +8,7 @@ from fairdeal.errors import FairdealError
 from fairdeal.events import Header as EventHeader
 from fairdeal.events import SeatReissued, TableOpened, Timeouts
 from fairdeal.games import GAMES
+from fairdeal.seeds import Commitment
 from fairdeal.table import Table
 from fairdeal_api import answers, http, system, views
 from fairdeal_api.credentials import CLAIM, SEAT, digest
@@ -17,17 +18,14 @@ from fairdeal_api.http import Call, Reply
 from fairdeal_api.ledger import Entry, Place
 from fairdeal_api.problems import Problem, invalid
 from fairdeal_api.routes.access import operators_slot, public_slot, seat_number
-from fairdeal_api.routes.hands import events_reply
-from fairdeal_api.routes.operation import Parameter, operation, whole
+from fairdeal_api.routes.operation import TABLE, TABLES, Parameter, operation, whole
+from fairdeal_api.routes.public import events_reply
 from fairdeal_api.schemas import Claim, CreateTable, Nothing
 from fairdeal_api.slots import Slot
 from fairdeal_api.store import CommitmentRow, Rows, SeatRow, TableRow
 
-TABLES = "/v1/tables"
-TABLE = TABLES + "/{table}"
 
-
-def _terms(call: Call, body: CreateTable, table_id: str, commitment: Any) -> TableOpened:
+def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment) -> TableOpened:
     """The terms, every default spelled out. Spec: TBL-1, GAME-3."""
     game = GAMES.get(body.game)
     if game is None:
@@ -111,7 +109,13 @@ async def create_table(call: Call) -> Reply:
             )
         ],
         commitments=[
-            CommitmentRow(commitment, table_id, 1, int(test_seed is not None), slots.seal_seed(table_id, 1, seed, commitment))
+            CommitmentRow(
+                commitment,
+                table_id,
+                1,
+                int(test_seed is not None),
+                slots.seal_seed(table_id, 1, seed, commitment),
+            )
         ],
         seats=[SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()],
     )

@@ -170,34 +170,80 @@ class Writer(Protocol):
 class Reader(Protocol):
     """Reads what has been committed."""
 
-    def identity(self) -> Identity: ...
-    def head(self) -> Head: ...
-    def leaves(self) -> Iterator[bytes]: ...
-    def all_events(self) -> Iterator[EventRow]: ...
-    def entries(self, start: int, end: int) -> list[bytes]: ...
-    def event_at(self, idx: int) -> EventRow | None: ...
-    def table(self, table_id: str) -> TableRow | None: ...
-    def tables_of(self, operator: str, after: str, limit: int) -> list[TableRow]: ...
+    def identity(self) -> Identity:
+        """Whose database this is."""
+
+    def head(self) -> Head:
+        """The log's head."""
+
+    def leaves(self) -> Iterator[bytes]:
+        """Leaf hashes in log order, as stored."""
+
+    def all_events(self) -> Iterator[EventRow]:
+        """All events in log order."""
+
+    def entries(self, start: int, end: int) -> list[bytes]:
+        """Events from one log index up to, and without, another."""
+
+    def event_at(self, idx: int) -> EventRow | None:
+        """The event at a log index."""
+
+    def table(self, table_id: str) -> TableRow | None:
+        """A table."""
+
+    def tables_of(self, operator: str, after: str, limit: int) -> list[TableRow]:
+        """An operator's tables by id, which is by age."""
+
     def events(
         self, table_id: str, after: int, limit: int, hand: int | None = None
-    ) -> list[EventRow]: ...
-    def commitment(self, table_id: str, hand: int) -> CommitmentRow | None: ...
-    def commitments(self) -> Iterator[CommitmentRow]: ...
-    def discards(self, table_id: str) -> list[DiscardsRow]: ...
-    def seat_by_token(self, token: bytes) -> SeatRow | None: ...
-    def seat_by_claim(self, claim: bytes) -> SeatRow | None: ...
-    def answer(self, scope: bytes) -> AnswerRow | None: ...
-    def finished(self, table_id: str, hand: int) -> FinishedRow | None: ...
-    def finished_after(self, idx: int, limit: int) -> list[FinishedRow]: ...
-    def checkpoint_over(self, idx: int) -> tuple[int, str] | None: ...
-    def checkpoint(self, size: int) -> str | None: ...
-    def open_hands(self) -> list[TableRow]: ...
-    def idle_before(self, due: int, limit: int) -> list[TableRow]: ...
-    def close(self) -> None: ...
+    ) -> list[EventRow]:
+        """Events of a table, or of one hand, after an event number."""
+
+    def commitment(self, table_id: str, hand: int) -> CommitmentRow | None:
+        """The commitment of a hand."""
+
+    def commitments(self) -> Iterator[CommitmentRow]:
+        """All commitments."""
+
+    def discards(self, table_id: str) -> list[DiscardsRow]:
+        """The sealed discards of a table, in order."""
+
+    def seat_by_token(self, token: bytes) -> SeatRow | None:
+        """The seat that a token is for."""
+
+    def seat_by_claim(self, claim: bytes) -> SeatRow | None:
+        """The seat that a claim code is for."""
+
+    def answer(self, scope: bytes) -> AnswerRow | None:
+        """A stored answer."""
+
+    def finished(self, table_id: str, hand: int) -> FinishedRow | None:
+        """How a hand ended."""
+
+    def finished_after(self, idx: int, limit: int) -> list[FinishedRow]:
+        """Hands that ended after a log index, oldest first."""
+
+    def checkpoint_over(self, idx: int) -> tuple[int, str] | None:
+        """The first checkpoint that covers an entry."""
+
+    def checkpoint(self, size: int) -> str | None:
+        """The checkpoint of a size, if one was made."""
+
+    def open_hands(self) -> list[TableRow]:
+        """Tables with an open hand."""
+
+    def idle_before(self, due: int, limit: int) -> list[TableRow]:
+        """Tables without an open hand whose time was over before a moment."""
+
+    def close(self) -> None:
+        """Let go of the database."""
 
 
 class Store(Protocol):
     """A database, opened: one writer, and readers."""
 
-    def writer(self) -> Writer: ...
-    def reader(self) -> Reader: ...
+    def writer(self) -> Writer:
+        """The one writer."""
+
+    def reader(self) -> Reader:
+        """A new reader."""

@@ -37,10 +37,10 @@ class SQLiteReader:
         """Let go of the database."""
         self._connection.close()
 
-    def _rows(self, query: str, *values: Any) -> list[Any]:
+    def _rows(self, query: str, *values: apsw.SQLiteValue) -> list[Any]:
         return self._connection.execute(query, values).fetchall()
 
-    def _row(self, query: str, *values: Any) -> Any:
+    def _row(self, query: str, *values: apsw.SQLiteValue) -> Any:  # noqa: ANN401 - a row
         # Read to the end: a query left half read holds its snapshot and blocks checkpoints.
         found = self._connection.execute(query, values).fetchall()
         return found[0] if found else None
@@ -122,7 +122,8 @@ class SQLiteReader:
     def commitment(self, table_id: str, hand: int) -> CommitmentRow | None:
         """The commitment of a hand."""
         row = self._row(
-            "SELECT value, table_id, hand, fixed, sealed FROM commitments WHERE table_id = ? AND hand = ?",
+            "SELECT value, table_id, hand, fixed, sealed FROM commitments "
+            "WHERE table_id = ? AND hand = ?",
             table_id,
             hand,
         )

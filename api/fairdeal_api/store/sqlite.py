@@ -21,7 +21,7 @@ from fairdeal_api.system import StartRefused
 APPLICATION_ID: Final = 0x46414952  # "FAIR"
 OLDEST_SQLITE: Final = (3, 51, 3)
 # A checkpoint stops the writer for some tens of milliseconds, so it is rare.
-WAL_FRAMES: Final = 16_000
+WAL_FRAMES: Final = 32_000
 _CHUNK: Final = 64
 
 
@@ -240,7 +240,8 @@ class SQLiteWriter:
         )
         self._connection.execute(
             "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM tables t JOIN answers a "
-            "ON a.table_id = t.id AND a.hand = 0 WHERE t.state = 'closed' AND t.due < ? LIMIT 1000)",
+            "ON a.table_id = t.id AND a.hand = 0 "
+            "WHERE t.state = 'closed' AND t.due < ? LIMIT 1000)",
             (before,),
         )
 
