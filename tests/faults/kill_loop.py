@@ -27,12 +27,13 @@ from fairdeal.log.note import VerifierKey
 from tests.faults.audit import Audit, Journal
 from tests.faults.launcher import Launcher
 from tests.faults.players import Call, Play, Refused, Table
-from tests.faults.site import Site, StartFailed
+from tests.faults.site import STOPPED, Site, StartFailed
 from tests.faults.wire import Answer, Broken, Wire, request
 
 GAMES = ("kozel", "mus", "azi", "svoi")
 FOLLOWS = ("hand.dealt", "cards.given", "stock.reshuffled", "cards.drawn")
 KILL_AFTER_MS = (80, 400)
+STOP_EVERY = 5  # after so many kills the service is once told to stop
 WATCHDOG_SECONDS = 60
 
 
@@ -150,11 +151,14 @@ class Client(threading.Thread):
                 sent = time.time()
                 wire.send(data)
                 answer = wire.receive()
-                break
+                if answer.status != 503:
+                    break
             except Broken:
-                self._hang_up()
-                attempt += 1
-                time.sleep(0.002)
+                pass
+            # Nothing was told: the process is gone, or is about to go.
+            self._hang_up()
+            attempt += 1
+            time.sleep(0.002)
         if key is not None:
             self._write(
                 kind="answered",
@@ -201,7 +205,7 @@ class Rig:
         paths = [folder / f"client-{number}.jsonl" for number in range(clients)]
         self.clients = [Client(n, seed, key, self.gate, path) for n, path in enumerate(paths)]
         self.audit = Audit(VerifierKey.parse(vkey), [Journal(path) for path in paths])
-        self.cycles = 0
+        self.cycles = self.stops = 0
         self.fsck = ""
 
     def run(self, cycles: int, variant: str = "", *, until_caught: bool = False) -> None:
@@ -213,6 +217,10 @@ class Rig:
                 if not self._start(variant):
                     return
                 self._kill_under_load()
+                if self.cycles % STOP_EVERY == 0:
+                    if not self._start(variant):
+                        return
+                    self._stop_under_load()
                 if until_caught and self.audit.lost:
                     break
             if not self._start(variant):
@@ -236,12 +244,23 @@ class Rig:
         return True
 
     def _kill_under_load(self) -> None:
+        self._load()
+        self.site.kill()
+        self.cycles += 1
+
+    def _stop_under_load(self) -> None:
+        """SIGTERM: what is under way is finished or refused, and never half acknowledged."""
+        self._load()
+        status = self.site.terminate()
+        if status != STOPPED:
+            self.audit.fault(f"Told to stop, the service ended with {status}.")
+        self.stops += 1
+
+    def _load(self) -> None:
         self.gate.open.set()
         time.sleep(self.rng.uniform(*KILL_AFTER_MS) / 1000)
         # Closed first, so that nobody meets the next process before it was looked at.
         self.gate.open.clear()
-        self.site.kill()
-        self.cycles += 1
         for client in self.clients:
             if client.failed is not None:
                 raise RuntimeError(f"{client.name} has failed") from client.failed
@@ -304,6 +323,7 @@ class Rig:
             "rig": "kill_loop",
             "seed": self.seed,
             "cycles": self.cycles,
+            "stops": self.stops,
             "clients": len(self.clients),
             "requests": counts["requests"],
             "acked": counts["acked"],

@@ -14,6 +14,7 @@ from tests.faults.wire import Wire
 
 _LISTENING = re.compile(r"listening on http://127\.0\.0\.1:(\d+)\n")
 START_SECONDS = 30
+STOPPED = -15  # uvicorn gives the signal on once it has stopped
 
 
 class StartFailed(Exception):  # noqa: N818 - what has happened

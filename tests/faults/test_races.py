@@ -19,12 +19,11 @@ import pytest
 from fairdeal.events import TableOpened, parse_event
 from fairdeal.table import Table as Fold
 from tests.faults.players import Call, Play, Table
-from tests.faults.site import Site
+from tests.faults.site import STOPPED, Site
 from tests.faults.test_retries import drive
 from tests.faults.wire import Answer, Broken, request, volley
 
 MANY = 50
-STOPPED = -15  # uvicorn gives the signal on once it has stopped
 ROUNDS, ROUNDS_IN_FULL, ROUNDS_OF_SOAK = 3, 20, 1000
 
 
