@@ -66,11 +66,16 @@ def verify_signature(public_key: bytes, message: bytes, signature: bytes) -> Non
         raise VerificationError("signature_invalid", "the signature does not fit") from None
 
 
+def private_key(secret: bytes) -> Ed25519PrivateKey:
+    """The key of a 32-byte secret. Who signs often keeps it: making it costs more than signing."""
+    return Ed25519PrivateKey.from_private_bytes(secret)
+
+
 def sign(secret: bytes, message: bytes) -> bytes:
     """Sign with a 32-byte Ed25519 secret."""
-    return Ed25519PrivateKey.from_private_bytes(secret).sign(message)
+    return private_key(secret).sign(message)
 
 
 def public_key(secret: bytes) -> bytes:
     """The 32-byte public key of a secret."""
-    return Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+    return private_key(secret).public_key().public_bytes_raw()

@@ -83,8 +83,12 @@ def parse_time(text: object) -> int:
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
+def _to_the_second(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
+
+
 def format_time(milliseconds: int) -> str:
     """Write milliseconds since 1970 as the profile's time. Spec: ENC-6."""
-    instant = _EPOCH + timedelta(milliseconds=milliseconds)
-    return instant.isoformat(timespec="milliseconds")[:23] + "Z"
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_to_the_second(seconds)}.{rest:03}Z"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from fairdeal.errors import StateError
 from fairdeal.hand import Phase
-from fairdeal.hashing import frame
 from fairdeal_api import http, problems
 from fairdeal_api.draft import Draft, Work, patience_of
 from fairdeal_api.http import Call, Header, Reply
@@ -37,8 +36,10 @@ class Key:
     @classmethod
     def of(cls, call: Call, credential: bytes, request: bytes) -> Key:
         """The key of a request."""
-        parts = (credential, call.method.encode(), call.path.encode(), call.idempotency_key())
-        return cls(hashlib.sha256(b"".join(frame(part) for part in parts)).digest(), request)
+        # Neither a method nor an Idempotency-Key has a line break, and a credential has 32 bytes.
+        where = f"{call.method}\n{call.path}\n".encode()
+        scope = hashlib.sha256(credential + where + call.idempotency_key()).digest()
+        return cls(scope, request)
 
 
 class Dealer:
@@ -144,20 +145,18 @@ class Dealer:
         else:
             head["state"] = "closed" if table.is_closed else "idle"
         events = [(e.header.seq, getattr(e, "hand", 0), e.raw) for e in draft.events]
+        # All that can fail is written now; only the entry's place in the log is put in later.
+        before = http.encode_members({**head, "seq": table.seq})
+        after = http.encode_members(extra)
+        texts = [(seq, http.encode_text(raw.decode("ascii"))) for seq, _, raw in events]
 
         def finish(place: Place) -> bytes:
-            return http.encode(
-                {
-                    **head,
-                    "seq": table.seq,
-                    "events": [
-                        {"seq": seq, "index": place.first + i, "event": raw.decode("ascii")}
-                        for i, (seq, _, raw) in enumerate(events)
-                    ],
-                    "receipt": place.receipt,
-                    **extra,
-                }
-            )
+            placed = [
+                f'{{"seq":{seq},"index":{index},"event":{text}}}'
+                for index, (seq, text) in enumerate(texts, place.first)
+            ]
+            members = f'"events":[{",".join(placed)}],"receipt":{http.encode_text(place.receipt)}'
+            return f"{{{before},{members}{',' if after else ''}{after}}}".encode("ascii")
 
         def settle() -> None:
             self._settle(draft, remember.scope if remember else None)

@@ -66,14 +66,23 @@ class Raw(str):
     __slots__ = ()
 
 
-def encode(value: dict[str, Any]) -> bytes:
-    """A body in JSON."""
+def encode_text(value: str) -> str:
+    """A string in JSON, in ASCII."""
+    return _encode(value)
+
+
+def encode_members(value: dict[str, Any]) -> str:
+    """The members of an object in JSON, without its braces."""
     raw = [(name, member) for name, member in value.items() if type(member) is Raw]
     if not raw:
-        return _encode(value).encode("ascii")
+        return _encode(value)[1:-1]
     rest = _encode({name: member for name, member in value.items() if type(member) is not Raw})
-    members = "".join([f',"{name}":{member}' for name, member in raw])
-    return f"{rest[:-1]}{members}}}".encode("ascii")
+    return ",".join([*([rest[1:-1]] if len(rest) > 2 else []), *(f'"{n}":{m}' for n, m in raw)])
+
+
+def encode(value: dict[str, Any]) -> bytes:
+    """A body in JSON."""
+    return f"{{{encode_members(value)}}}".encode("ascii")
 
 
 def json_reply(
@@ -117,7 +126,8 @@ class Call:
 
     def _single(self, name: bytes) -> bytes | None:
         value = self.headers.get(name)
-        if value is not None and sum(key == name for key, _ in self.scope["headers"]) > 1:
+        headers = self.scope["headers"]
+        if len(headers) != len(self.headers) and sum(key == name for key, _ in headers) > 1:
             raise Problem("header_invalid")
         return value
 

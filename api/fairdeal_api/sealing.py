@@ -6,15 +6,14 @@ value to its place, so that rows cannot be swapped.
 
 from __future__ import annotations
 
+import hmac
 from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from fairdeal.errors import VerificationError
-from fairdeal.hashing import frame
+from fairdeal.hashing import frame, hkdf_extract, u32be
 from fairdeal_api import system
 
 NONCE_BYTES = 12
@@ -25,33 +24,28 @@ class Sealer:
 
     def __init__(self, keys: system.Keys, origin: str) -> None:
         """Keep the key in memory; it is nowhere else outside its file."""
-        self._key = keys.sealing
+        # HKDF (RFC 5869): extracted once, expanded by one block for each hand.
+        self._extracted = hkdf_extract(bytes(32), keys.sealing)
         self._key_id = keys.sealing_id.encode()
         self._origin = frame(origin.encode())
         # Deriving costs more than sealing, and a hand seals several times.
-        self._cipher = lru_cache(maxsize=4096)(self._derive)
+        self._of_hand = lru_cache(maxsize=4096)(self._derive)
 
     def __repr__(self) -> str:
         return "Sealer(<secret>)"
 
-    def _derive(self, table: str, hand: int) -> AESGCM:
-        info = b"".join(
-            frame(part)
-            for part in (b"fairdeal seal", self._key_id, table.encode(), hand.to_bytes(4, "big"))
-        )
-        return AESGCM(HKDF(SHA256(), 32, None, info).derive(self._key))
+    def _derive(self, table: str, hand: int) -> tuple[AESGCM, bytes]:
+        """A hand's cipher, and the part of its places that is the same for every kind."""
+        name, number, key_id = frame(table.encode()), frame(u32be(hand)), frame(self._key_id)
+        info = frame(b"fairdeal seal") + key_id + name + number
+        key = hmac.digest(self._extracted, info + b"\x01", "sha256")
+        return AESGCM(key), name + number + key_id
 
-    def _place(self, kind: str, table: str, hand: int, commitment: bytes) -> bytes:
-        return self._origin + b"".join(
-            frame(part)
-            for part in (
-                kind.encode(),
-                table.encode(),
-                hand.to_bytes(4, "big"),
-                self._key_id,
-                commitment,
-            )
-        )
+    def _in_place(
+        self, kind: str, table: str, hand: int, commitment: bytes
+    ) -> tuple[AESGCM, bytes]:
+        cipher, of_hand = self._of_hand(table, hand)
+        return cipher, self._origin + frame(kind.encode()) + of_hand + frame(commitment)
 
     def seal(
         self, kind: str, table: str, hand: int, secret: bytes, commitment: bytes = b""
@@ -66,8 +60,8 @@ class Sealer:
             commitment: For server seeds, their commitment.
         """
         nonce = system.entropy(NONCE_BYTES)
-        place = self._place(kind, table, hand, commitment)
-        return nonce + self._cipher(table, hand).encrypt(nonce, secret, place)
+        cipher, place = self._in_place(kind, table, hand, commitment)
+        return nonce + cipher.encrypt(nonce, secret, place)
 
     def open(
         self, kind: str, table: str, hand: int, sealed: bytes, commitment: bytes = b""
@@ -77,10 +71,8 @@ class Sealer:
         Raises:
             VerificationError: `sealed_value`, this is not what was sealed in this place.
         """
-        place = self._place(kind, table, hand, commitment)
+        cipher, place = self._in_place(kind, table, hand, commitment)
         try:
-            return self._cipher(table, hand).decrypt(
-                sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place
-            )
+            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place)
         except InvalidTag:
             raise VerificationError("sealed_value", "a sealed value does not open") from None

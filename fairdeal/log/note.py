@@ -10,7 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Final, NoReturn, Self
 
-from fairdeal.ed25519 import public_key, sign, verify_signature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from fairdeal.ed25519 import private_key, public_key, verify_signature
 from fairdeal.errors import FormatError, VerificationError
 
 _NAME: Final = re.compile(r"[!-*,-~]+")
@@ -34,14 +36,14 @@ def _key_id(name: str, key: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\n" + _ED25519 + key).digest()[:4]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerifierKey:
     """A log's name and public key, as `<name>+<key id>+<base64>`."""
 
     name: str
     key: bytes
 
-    @property
+    @functools.cached_property
     def id(self) -> bytes:
         """The four bytes by which signature lines name this key."""
         return _key_id(self.name, self.key)
@@ -86,10 +88,13 @@ class SigningKey:
         """The public half."""
         return VerifierKey(self.name, public_key(self.secret))
 
+    @functools.cached_property
+    def _private(self) -> Ed25519PrivateKey:
+        return private_key(self.secret)
+
     def sign(self, text: str) -> str:
         """A note over this text with one signature line."""
-        key_id = self.verifier.id
-        signature = base64.b64encode(key_id + sign(self.secret, text.encode())).decode()
+        signature = base64.b64encode(self.verifier.id + self._private.sign(text.encode())).decode()
         return f"{text}\n— {self.name} {signature}\n"
 
 

@@ -160,6 +160,15 @@ def test_malformed_bytes_are_refused(raw, refused):
         parse_event(raw)
 
 
+@pytest.mark.parametrize(
+    "number", ["1.0", "0.0", "1e0", "1E5", "1e400", "-1e-400", "NaN", "Infinity", "-Infinity"]
+)
+def test_only_integers_are_numbers(number, refused):
+    """ENC-3, F33: in any object of the profile, before anybody looks at its fields."""
+    with refused("number_not_allowed", kind=FormatError):
+        parse(b'{"a":[' + number.encode() + b"]}")
+
+
 def test_the_length_limit_is_exact(refused):
     def padded(length: int) -> bytes:
         return b'{"a":"' + b"x" * (length - 8) + b'"}'
