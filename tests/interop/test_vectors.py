@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -19,6 +21,7 @@ from fairdeal.log.tiles import parse_path
 from fairdeal.merkle import verify_consistency
 from fairdeal.table import Table
 from fairdeal_verifier import ed25519 as their_ed25519
+from fairdeal_verifier.texts import NOT_PROVED
 from fairdeal_verifier.verify import verify
 from seeds.generate import vectors
 from tests.interop.conftest import INDEX, KEY, SEEDS, hand, load
@@ -34,6 +37,7 @@ def test_vectors_are_what_the_core_gives():
 
 @pytest.mark.parametrize("name", INDEX)
 def test_verdict(name):
+    """VER-1..4: unreadable or not, the first check that fails, the exit code."""
     expected = INDEX[name]
     receipts = [(SEEDS / kept).read_text("utf-8") for kept in expected.get("receipts", [])]
     report = verify((SEEDS / name).read_bytes(), key=KEY, receipts=receipts)
@@ -51,6 +55,19 @@ def test_every_check_has_a_forgery_that_fails_it_first():
     }  # fmt: skip
     assert texts <= kinds | CHECKS_WITHOUT_A_FORGERY
     assert "chain.1.3" in failed
+
+
+@pytest.mark.parametrize("name", ["kozel-short", "kozel-cut_off_fail", "mus-root_fail"])
+def test_every_report_says_what_it_does_not_prove(name):
+    """VER-6."""
+    text = subprocess.run(
+        [sys.executable, "-m", "fairdeal_verifier", "--key", KEY, str(SEEDS / f"{name}.fair.json")],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    assert NOT_PROVED
+    assert all(line in " ".join(text.split()) for line in NOT_PROVED)
 
 
 def test_without_a_key_nothing_is_proved():
