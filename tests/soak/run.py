@@ -1,0 +1,143 @@
+"""`python -m tests.soak`: every part once, resumable; the results go to `docs/soak.json`.
+
+A part that is done is written to `.soak/<commit>.jsonl` at once; interrupted and started again at
+the same commit, the run goes on where it was. Each family of parts has a control: a variant that
+is broken on purpose, or input that is right, which the same code must tell apart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from fairdeal_verifier import note as their_notes
+from fairdeal_verifier.verify import verify
+from tests.interop.conftest import INDEX, KEY, SEEDS, SMALLEST, hand
+from tests.interop.work import changed_bytes, mangled_files, random_hands
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs/soak.json"
+CONTROLS_INSIDE = frozenset({"statistics"})
+"""Families whose tests bring their controls along."""
+Part = tuple[str, Callable[..., tuple[int, list[str]]], tuple[Any, ...]]
+
+
+def without_signatures() -> tuple[int, list[str]]:
+    """Control: a verifier that skips the signature lets changed files pass."""
+    name = SMALLEST[0]
+    with mock.patch.object(their_notes, "verify_signature", return_value=True):
+        return changed_bytes(name, hand(name).index("— ".encode()), len(hand(name)), 16)
+
+
+def unmangled_files() -> tuple[int, list[str]]:
+    """Control: the files that are mangled pass as they are."""
+    names = [name for name, expected in INDEX.items() if expected["exit"] == 0]
+    return len(names), [n for n in names if verify((SEEDS / n).read_bytes(), key=KEY).exit == 0]
+
+
+def forged_hands() -> tuple[int, list[str]]:
+    """Control: hands that are not right are found not to be."""
+    names = [name for name, e in INDEX.items() if e["exit"] == 1 and "receipts" not in e]
+    return len(names), [n for n in names if verify((SEEDS / n).read_bytes(), key=KEY).exit == 1]
+
+
+def pytest_part(*arguments: str) -> tuple[int, list[str]]:
+    """Tests that are marked `soak`."""
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "soak", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    last = done.stdout.strip().splitlines()[-1]
+    return 1, [] if done.returncode == 0 else [last]
+
+
+def kill_loop(cycles: int, *variant: str) -> tuple[int, list[str]]:
+    """The service killed in a loop; what it lost, if anything."""
+    command = [sys.executable, "-m", "tests.faults.kill_loop", "--cycles", str(cycles), *variant]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    last = (done.stdout.strip().splitlines() or [done.stderr[-300:]])[-1]
+    return cycles, [] if done.returncode == 0 else [last]
+
+
+def parts() -> Iterator[Part]:
+    """Everything there is to do; controls are named so."""
+    yield "every_byte.control", without_signatures, ()
+    for name in SMALLEST:
+        for start in range(0, len(hand(name)), 250):
+            yield f"every_byte.{name}.{start}", changed_bytes, (name, start, start + 250)
+    yield "mangled.control", unmangled_files, ()
+    for start in range(2000, 102_000, 2500):
+        yield f"mangled.{start}", mangled_files, (start, start + 2500)
+    yield "random_hands.control", forged_hands, ()
+    for start in range(10_000, 30_000, 500):
+        yield f"random_hands.{start}", random_hands, (start, start + 500)
+    yield "statistics.core", pytest_part, ("tests/core",)
+    yield "kill_loop.control", kill_loop, (6, "--variant", "ack_before_commit")
+    yield "kill_loop.50", kill_loop, (50,)
+
+
+def run(state: Path) -> dict[str, Any]:
+    """Do what is not done yet; returns every part's result."""
+    done = {}
+    if state.exists():
+        for line in state.read_text("utf-8").splitlines():
+            done |= json.loads(line)
+    todo = [part for part in parts() if part[0] not in done]
+    began = time.monotonic()
+    with (
+        state.open("a", encoding="utf-8") as log,
+        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool,
+    ):
+        jobs = {pool.submit(work, *arguments): name for name, work, arguments in todo}
+        for number, job in enumerate(as_completed(jobs), 1):
+            count, found = job.result()
+            result = {jobs[job]: {"count": count, "found": len(found), "first": found[:3]}}
+            done |= result
+            log.write(json.dumps(result) + "\n")
+            log.flush()
+            left = (time.monotonic() - began) / number * (len(todo) - number)
+            print(f"{number}/{len(todo)} {jobs[job]}, about {left:.0f} s left", flush=True)
+    return done
+
+
+def summary(done: dict[str, Any], commit: str) -> dict[str, Any]:
+    """Counts by family, and whether all is as it must be."""
+    families: dict[str, dict[str, Any]] = {}
+    for name, result in sorted(done.items()):
+        family, _, part = name.partition(".")
+        entry = families.setdefault(family, {"count": 0, "found": 0, "first": []})
+        if part == "control":
+            entry["control"] = {"count": result["count"], "found": result["found"]}
+        else:
+            entry["count"] += result["count"]
+            entry["found"] += result["found"]
+            entry["first"] += result["first"]
+    good = all(
+        entry["found"] == 0 and (name in CONTROLS_INSIDE or entry["control"]["found"] > 0)
+        for name, entry in families.items()
+    )
+    return {"commit": commit, "python": sys.version.split()[0], "good": good, "families": families}
+
+
+def main() -> int:
+    """Run, and write the results."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    folder = ROOT / ".soak"
+    folder.mkdir(exist_ok=True)
+    results = summary(run(folder / f"{commit}.jsonl"), commit)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    print(json.dumps(results))
+    return 0 if results["good"] else 1
