@@ -101,6 +101,18 @@ def _set(kind: str, k: int, change: Callable[[dict[str, Any]], object]) -> Calla
     return apply
 
 
+def _exchanged(one: tuple[str, int], other: tuple[str, int]) -> Callable[..., None]:
+    """Two events, each the k-th of its type, change places; times and numbers stay."""
+
+    def apply(events: Events, _: File) -> None:
+        a, b = (events.index(_of(events, *which)) for which in (one, other))
+        for name in ("at", "seq"):
+            events[a][name], events[b][name] = events[b][name], events[a][name]
+        events[a], events[b] = events[b], events[a]
+
+    return apply
+
+
 def broken_hands(valid: dict[str, Vector]) -> Iterator[Broken]:
     """Every broken hand."""
     yield from _format(valid)
@@ -187,23 +199,10 @@ def _beginning(valid: dict[str, Vector]) -> Iterator[Broken]:
         "chain.1.3",
     )
 
-    def swap(events: Events, _: File) -> None:
-        # One seed is opened before the last seal: the hidden order of a service that peeks.
-        types = [event["type"] for event in events]
-        last, opened = types.index("seeds.sealed") + 1, types.index("seeds.opened")
-        events[last], events[opened] = events[opened], events[last]
-        events[last]["at"], events[opened]["at"] = events[opened]["at"], events[last]["at"]
-        events[last]["seq"], events[opened]["seq"] = events[opened]["seq"], events[last]["seq"]
-
-    yield Broken("svoi-peek_fail", _forged(svoi, swap), "order")
-
-    def late(events: Events, _: File) -> None:
-        types = [event["type"] for event in events]
-        trump, sealed = types.index("trumps.declared") + 1, types.index("seeds.sealed")
-        events[trump], events[sealed] = events[sealed], events[trump]
-        events[trump]["at"], events[sealed]["at"] = events[sealed]["at"], events[trump]["at"]
-        events[trump]["seq"], events[sealed]["seq"] = events[sealed]["seq"], events[trump]["seq"]
-
+    # One seed is opened before the last seal: the hidden order of a service that peeks.
+    peek = _exchanged(("seeds.sealed", 1), ("seeds.opened", 0))
+    yield Broken("svoi-peek_fail", _forged(svoi, peek), "order")
+    late = _exchanged(("trumps.declared", 1), ("seeds.sealed", 0))
     yield Broken("svoi-late_trump_fail", _forged(svoi, late), "order")
     yield Broken(
         "kozel-head_fail",
