@@ -217,16 +217,30 @@ def revoke_key(key_id: str, data: Data = None, config: Config = None) -> None:
 
 
 @config_app.command("check")
-def check_config(config: Config = None) -> None:
+def check_config(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+) -> None:
     """Say what is wrong with the settings, one sentence a fault."""
-    _settings(config)
+    _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
     typer.echo("The settings are good.")
 
 
 @config_app.command("show")
-def show_config(config: Config = None) -> None:
+def show_config(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+) -> None:
     """Show the settings; none of them is secret."""
-    settings = _settings(config)
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
     for name, value in settings.model_dump(mode="json").items():
         typer.echo(f"{name} = {value}")
     typer.echo(f"# log origin: {settings.log_origin}")
