@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -283,8 +283,3 @@ def _read_ruleset(value: object) -> Mapping[str, str | int | bool]:
 
 
 RULESET: Final[Codec[Mapping[str, str | int | bool]]] = Codec(_read_ruleset, dict)
-
-
-def places(items: Iterable[Iterable[int]]) -> tuple[Place, ...]:
-    """Places from pairs."""
-    return tuple(Place(*item) for item in items)
