@@ -117,19 +117,30 @@ def _mangled_json(chance: random.Random, data: bytes, files: list[bytes], *, dee
     return json.dumps(file, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
+def _told(data: bytes) -> dict[str, object]:
+    """What a file tells of its hand: all but the proof.
+
+    Some forgeries hold a proof, rightly signed, of a hand that a valid file also tells. A splice
+    of the two is as valid as the file.
+    """
+    file: dict[str, object] = json.loads(data)
+    del file["proof"]
+    return file
+
+
 def mangled_files(start: int, end: int) -> tuple[int, list[str]]:
     """Verify mangled files.
 
     Returns:
-        How many, and which of them passed without being one of the vectors.
+        How many, and which of them passed without telling the hand of a valid vector.
     """
     files = [(SEEDS / name).read_bytes() for name in INDEX]
-    originals = {data for data in files if verify(data, key=KEY).exit == 0}
+    originals = [_told(data) for data in files if verify(data, key=KEY).exit == 0]
     wrong = []
     for number in range(start, end):
         data = mangled(random.Random(number), files)
         report = verify(data, key=KEY)
-        if report.exit not in (1, 3, 4) and data not in originals:
+        if report.exit not in (1, 3, 4) and _told(data) not in originals:
             wrong.append(f"{number}: {report.verdict}")
     return end - start, wrong
 
