@@ -103,19 +103,24 @@ class Tree:
         end = len(self) if size is None else size
         if not 0 < old <= end <= len(self):
             raise ValueError("no such trees")
-        path: list[bytes] = []
-        start, complete = 0, True
-        while old != end:
-            split = start + (1 << (end - start - 1).bit_length() - 1)
-            if old <= split:
-                path.append(self._subtree(split, end))
-                end = split
-            else:
-                path.append(self._subtree(start, split))
-                start, complete = split, False
-        if not complete:
-            path.append(self._subtree(start, end))
-        return path[::-1]
+        return [self._subtree(start, stop) for start, stop in consistency_ranges(old, end)]
+
+
+def consistency_ranges(old: int, size: int) -> list[tuple[int, int]]:
+    """Which ranges of leaves, start and end, a consistency proof has roots of. RFC 6962."""
+    ranges: list[tuple[int, int]] = []
+    start, end, complete = 0, size, True
+    while old != end:
+        split = start + (1 << (end - start - 1).bit_length() - 1)
+        if old <= split:
+            ranges.append((split, end))
+            end = split
+        else:
+            ranges.append((start, split))
+            start, complete = split, False
+    if not complete:
+        ranges.append((start, end))
+    return ranges[::-1]
 
 
 def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:

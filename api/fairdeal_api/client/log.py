@@ -10,7 +10,7 @@ from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import WIDTH, Tile
-from fairdeal.merkle import node_hash, verify_consistency
+from fairdeal.merkle import consistency_ranges, node_hash, verify_consistency
 from fairdeal_api.client.api import Api, ApiError
 from fairdeal_api.client.errors import CheckError
 
@@ -91,19 +91,7 @@ def consistency_path(old: int, size: int, fetch: FetchTile) -> list[bytes]:
         fetch: From tile to its bytes, level 0 and up.
     """
     nodes = _Nodes(size, fetch)
-    path: list[bytes] = []
-    start, end, complete = 0, size, True
-    while old != end:
-        split = start + (1 << (end - start - 1).bit_length() - 1)
-        if old <= split:
-            path.append(nodes.subtree(split, end))
-            end = split
-        else:
-            path.append(nodes.subtree(start, split))
-            start, complete = split, False
-    if not complete:
-        path.append(nodes.subtree(start, end))
-    return path[::-1]
+    return [nodes.subtree(start, end) for start, end in consistency_ranges(old, size)]
 
 
 class _Nodes:
