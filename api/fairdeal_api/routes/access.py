@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from fairdeal_api.credentials import Caller, Operator, SeatHolder
-from fairdeal_api.http import Call
+from fairdeal_api.dealer import Key
+from fairdeal_api.http import Call, M
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot
 
@@ -76,3 +77,12 @@ def check_operator(caller: Caller) -> None:
     """Whether the caller is the operator, or `operator_only`."""
     if not isinstance(caller, Operator):
         raise Problem("operator_only")
+
+
+async def operators_post(call: Call, model: type[M]) -> tuple[M, Slot, Key]:
+    """What an operator's POST to a table brings: its body, the table, where its answer is kept."""
+    caller = call.service.credentials.caller(call.bearer())
+    call.idempotency_key()  # before the body is read, as a request without one is refused anyway
+    body, request = await call.model(model)
+    slot = operators_slot(call, caller)
+    return body, slot, Key.of(call, caller.digest, request)

@@ -11,7 +11,7 @@ from fairdeal_api.routes.access import (
     check_operator,
     check_seat,
     hand_number,
-    operators_slot,
+    operators_post,
     somebodys_slot,
 )
 from fairdeal_api.routes.operation import HAND, HANDS, SIGNED, UNKNOWN, operation
@@ -66,10 +66,7 @@ def _check_bulk(slot: Slot) -> None:
 )
 async def open_hand(call: Call) -> Reply:
     """Open a hand. Spec: HAND-1."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    body, request = await call.model(OpenHand)
-    slot = operators_slot(call, caller)
+    body, slot, key = await operators_post(call, OpenHand)
     if body.seals is not None or body.trumps is not None:
         _check_bulk(slot)
     return await call.service.dealer.write(
@@ -78,7 +75,7 @@ async def open_hand(call: Call) -> Reply:
         lambda draft: hands.open_hand(draft, body),
         hand=None,
         status=201,
-        key=Key.of(call, caller.digest, request),
+        key=key,
     )
 
 
@@ -110,10 +107,7 @@ async def open_hand(call: Call) -> Reply:
 )
 async def deal(call: Call) -> Reply:
     """Deal. Spec: HAND-5, HAND-6, HAND-8."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    body, request = await call.model(Deal)
-    slot = operators_slot(call, caller)
+    body, slot, key = await operators_post(call, Deal)
     number = hand_number(call)
     if body.seeds is not None:
         _check_bulk(slot)
@@ -122,7 +116,7 @@ async def deal(call: Call) -> Reply:
         slot,
         lambda draft: hands.deal(draft, number, body),
         hand=number,
-        key=Key.of(call, caller.digest, request),
+        key=key,
     )
 
 
@@ -154,10 +148,7 @@ async def deal(call: Call) -> Reply:
 )
 async def close_hand(call: Call) -> Reply:
     """Close a hand. Spec: HAND-15, HAND-17."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    body, request = await call.model(CloseHand)
-    slot = operators_slot(call, caller)
+    body, slot, key = await operators_post(call, CloseHand)
     number = hand_number(call)
     if body.next is not None and (body.next.seals is not None or body.next.trumps is not None):
         _check_bulk(slot)
@@ -166,7 +157,7 @@ async def close_hand(call: Call) -> Reply:
         slot,
         lambda draft: hands.close(draft, number, body),
         hand=number,
-        key=Key.of(call, caller.digest, request),
+        key=key,
     )
 
 
@@ -246,17 +237,14 @@ def _check_action(slot: Slot, caller: Operator | SeatHolder, action: Action) -> 
 )
 async def abort_hand(call: Call) -> Reply:
     """Abort. Spec: HAND-16."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    _, request = await call.model(Nothing)
-    slot = operators_slot(call, caller)
+    _, slot, key = await operators_post(call, Nothing)
     number = hand_number(call)
     return await call.service.dealer.write(
         call,
         slot,
         lambda draft: hands.abort(draft, number),
         hand=number,
-        key=Key.of(call, caller.digest, request),
+        key=key,
     )
 
 
@@ -282,15 +270,12 @@ async def abort_hand(call: Call) -> Reply:
 )
 async def disclose_hand(call: Call) -> Reply:
     """Disclose. Spec: HAND-17."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    _, request = await call.model(Nothing)
-    slot = operators_slot(call, caller)
+    _, slot, key = await operators_post(call, Nothing)
     number = hand_number(call)
     return await call.service.dealer.write(
         call,
         slot,
         lambda draft: hands.disclose(draft, number),
         hand=number,
-        key=Key.of(call, caller.digest, request),
+        key=key,
     )

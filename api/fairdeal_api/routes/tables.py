@@ -17,7 +17,7 @@ from fairdeal_api.draft import Draft
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.ledger import Entry, Place
 from fairdeal_api.problems import Problem, invalid
-from fairdeal_api.routes.access import operators_slot, public_slot, seat_number
+from fairdeal_api.routes.access import operators_post, public_slot, seat_number
 from fairdeal_api.routes.operation import TABLE, TABLES, Parameter, operation, whole
 from fairdeal_api.routes.public import events_reply
 from fairdeal_api.schemas import Claim, CreateTable, Nothing
@@ -272,10 +272,7 @@ async def get_table_events(call: Call) -> Reply:
 )
 async def close_table(call: Call) -> Reply:
     """Close a table. Spec: TBL-2."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    _, request = await call.model(Nothing)
-    slot = operators_slot(call, caller)
+    _, slot, key = await operators_post(call, Nothing)
 
     def work(draft: Draft) -> dict[str, Any]:
         if draft.table.is_closed:
@@ -283,7 +280,6 @@ async def close_table(call: Call) -> Reply:
         draft.close_table()
         return {"unused_seed": draft.unused_seed.hex()}
 
-    key = Key.of(call, caller.digest, request)
     return await call.service.dealer.write(call, slot, work, hand=0, key=key)
 
 
@@ -309,10 +305,7 @@ async def close_table(call: Call) -> Reply:
 )
 async def reissue_seat(call: Call) -> Reply:
     """Re-issue a seat, visibly. Spec: TBL-2."""
-    caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
-    _, request = await call.model(Nothing)
-    slot = operators_slot(call, caller)
+    _, slot, key = await operators_post(call, Nothing)
     seat = seat_number(call, slot)
 
     def work(draft: Draft) -> dict[str, Any]:
@@ -321,5 +314,4 @@ async def reissue_seat(call: Call) -> Reply:
         draft.rows.seats.append(SeatRow(slot.id, seat, digest(code), None))
         return {"seat": seat, "claim_code": code}
 
-    key = Key.of(call, caller.digest, request)
     return await call.service.dealer.write(call, slot, work, hand=0, key=key)

@@ -185,9 +185,6 @@ class Reader(Protocol):
     def entries(self, start: int, end: int) -> list[bytes]:
         """Events from one log index up to, and without, another."""
 
-    def event_at(self, idx: int) -> EventRow | None:
-        """The event at a log index."""
-
     def table(self, table_id: str) -> TableRow | None:
         """A table."""
 

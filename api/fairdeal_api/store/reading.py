@@ -78,13 +78,6 @@ class SQLiteReader:
             )
         ]
 
-    def event_at(self, idx: int) -> EventRow | None:
-        """The event at a log index."""
-        row = self._row(
-            "SELECT idx, table_id, seq, hand, body, leaf FROM events WHERE idx = ?", idx
-        )
-        return EventRow(*row) if row else None
-
     def table(self, table_id: str) -> TableRow | None:
         """A table."""
         row = self._row(
