@@ -8,7 +8,7 @@ Spec: hand.md. One method for each event type, named after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -252,15 +252,17 @@ class Hand:
         if any(not 0 <= seat < self.table.seats for seat in seats):
             raise StateError("seat_unknown", "the table has no such seat")
 
-    def _check_signatures(self, sigs: Signatures, messages: Mapping[int, bytes]) -> None:
-        """Every keyed seat of an event has signed, and nobody else. Spec: SIG-2."""
+    def _check_signatures(
+        self, sigs: Signatures, seats: Iterable[int], message: Callable[[int], bytes]
+    ) -> None:
+        """Every keyed seat of an event has signed its message, and nobody else. Spec: SIG-2."""
         keys = self.table.keys
-        for seat, message in messages.items():
-            if seat in keys:
-                if seat not in sigs:
-                    raise VerificationError("signature_missing", "this seat signs with its own key")
-                verify_signature(keys[seat], message, sigs[seat])
-        if not sigs.keys() <= (messages.keys() & keys.keys()):
+        signing = [seat for seat in seats if seat in keys]
+        for seat in signing:
+            if seat not in sigs:
+                raise VerificationError("signature_missing", "this seat signs with its own key")
+            verify_signature(keys[seat], message(seat), sigs[seat])
+        if not sigs.keys() <= set(signing):
             raise VerificationError("signature_invalid", "a signature of a seat that has none here")
 
     # Before the deal.
@@ -273,11 +275,13 @@ class Hand:
             raise StateError("not_your_turn", "each seat declares once, in turn, before any seal")
         trumps = {**self.trumps, **event.trumps}
         self.game.check_trumps(self.table.ruleset, trumps)
-        messages = {
-            seat: declare_message(self.terms, self.number, seat, self.commitment, suit)
-            for seat, suit in event.trumps.items()
-        }
-        self._check_signatures(event.sigs, messages)
+        self._check_signatures(
+            event.sigs,
+            event.trumps,
+            lambda seat: declare_message(
+                self.terms, self.number, seat, self.commitment, event.trumps[seat]
+            ),
+        )
         return changed(self, trumps=trumps)
 
     def _seeds_sealed(self, event: SeedsSealed) -> Hand:
@@ -293,17 +297,18 @@ class Hand:
         seals = {**self.seals, **event.seals}
         if len(set(seals.values())) != len(seals):
             raise StateError("seed_reused", "two seats have one seal")
-        messages = {
-            seat: seal_message(self.terms, self.number, seat, self.commitment, value)
-            for seat, value in event.seals.items()
-        }
-        self._check_signatures(event.sigs, messages)
-        sealed = changed(self, seals=seals)
-        if sealed.missing_seals:
-            return sealed
-        return changed(sealed._await_seeds(event, 0), sealed_head=event.digest)
+        self._check_signatures(
+            event.sigs,
+            event.seals,
+            lambda seat: seal_message(
+                self.terms, self.number, seat, self.commitment, event.seals[seat]
+            ),
+        )
+        if len(seals) < len(self.table.contribute):
+            return changed(self, seals=seals)
+        return self._await_seeds(event, 0, seals=seals, sealed_head=event.digest)
 
-    def _await_seeds(self, event: HandEvent, epoch: int) -> Hand:
+    def _await_seeds(self, event: HandEvent, epoch: int, **fields: object) -> Hand:
         """Seeds of an epoch are due, under the head that this event is. Spec: HAND-5, HAND-12."""
         return changed(
             self,
@@ -312,6 +317,7 @@ class Hand:
             head=event.digest,
             head_at=event.header.at,
             seeds=(*self.seeds[:epoch], {}),
+            **fields,
         )
 
     def _seeds_opened(self, event: SeedsOpened) -> Hand:
@@ -330,16 +336,17 @@ class Hand:
             if seat in opened:
                 raise StateError("seed_fixed", "this seat has opened its seed")
             self._check_seed(seat, seed)
-        messages = {
-            seat: open_message(event.head, self.epoch, seat, seed)
-            for seat, seed in event.seeds.items()
-        }
-        self._check_signatures(event.sigs, messages)
-        seeds = (*self.seeds[: self.epoch], {**opened, **event.seeds})
-        after = changed(self, seeds=seeds)
-        if after.missing_seeds:
-            return after
-        return changed(after, phase=Phase.RESTOCKING if self.epoch else Phase.DEALING)
+        self._check_signatures(
+            event.sigs,
+            event.seeds,
+            lambda seat: open_message(event.head, self.epoch, seat, event.seeds[seat]),
+        )
+        opened = {**opened, **event.seeds}
+        seeds = (*self.seeds[: self.epoch], opened)
+        if len(opened) < len(self.table.contribute):
+            return changed(self, seeds=seeds)
+        phase = Phase.RESTOCKING if self.epoch else Phase.DEALING
+        return changed(self, seeds=seeds, phase=phase)
 
     def _check_seed(self, seat: int, seed: SeatSeed) -> None:
         if self.epoch:
@@ -424,13 +431,13 @@ class Hand:
         self._check_seats(seats)
         counts = {seat: lock.size for seat, lock in event.discards.items()}
         after = self.game.discard(self.table.ruleset, layout, counts)
-        messages = {
-            seat: lock_message(
-                self.terms, self.number, seat, layout.thrown[seat], lock.size, lock.lock
-            )
-            for seat, lock in event.discards.items()
-        }
-        self._check_signatures(event.sigs, messages)
+        self._check_signatures(
+            event.sigs,
+            event.discards,
+            lambda seat: lock_message(
+                self.terms, self.number, seat, layout.thrown[seat], *event.discards[seat]
+            ),
+        )
         locks = dict(self.locks)
         claims = []
         for seat, lock in sorted(event.discards.items()):  # same bytes, same state
