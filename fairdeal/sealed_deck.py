@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Self
 
@@ -128,7 +127,7 @@ class SealedDeck:
         return len(self.order)
 
     @property
-    def levels(self) -> Sequence[Sequence[bytes]]:
+    def levels(self) -> list[list[bytes]]:
         """Hashes of the tree's full subtrees, by height and then by place."""
         return self._tree.levels
 

@@ -6,56 +6,59 @@ path, object by object they would cost more than shuffling and sealing the deck.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
 from fairdeal.merkle import node_hash
-from fairdeal.sealed_deck import SealedDeck
+from fairdeal.sealed_deck import SALT_BYTES, SealedDeck
 from fairdeal_api.http import Raw
 
 
-def _levels(deck: SealedDeck) -> list[list[str]]:
-    """All nodes in hex, leaves first; an odd last node goes up as it is. Spec: DECK-2.
+def _paths(deck: SealedDeck, size: int) -> list[str]:
+    """The paths of a deck's first positions in JSON, from the root down to the leaves.
 
-    That is the tree of RFC 6962 for exactly these leaves.
+    What lies above a node is written once for all its leaves. An odd last node goes up as it is:
+    that is the tree of RFC 6962 for exactly these leaves. Spec: DECK-2.
     """
-    found: list[list[str]] = []
+    levels: list[list[bytes]] = []
     ragged: bytes | None = None
-    for level in deck.levels:
-        nodes = [node.hex() for node in level]
-        if ragged is not None:
-            nodes.append(ragged.hex())
-        found.append(nodes)
-        if len(level) % 2:
-            ragged = level[-1] if ragged is None else node_hash(level[-1], ragged)
-    return found
+    for full in deck.levels:
+        levels.append(full if ragged is None else [*full, ragged])
+        if len(full) % 2:
+            ragged = full[-1] if ragged is None else node_hash(full[-1], ragged)
+    paths = [""]
+    for height in range(len(levels) - 1, -1, -1):
+        last = (size - 1) >> height
+        # One more than the last, since its sibling may be the right one; beyond the tree is none.
+        nodes = [f'"{node.hex()}",' for node in levels[height][: last + 2]] + [""]
+        paths = [nodes[at ^ 1] + paths[at >> 1] for at in range(last + 1)]
+    return [path[:-1] for path in paths]
 
 
-def _opening(deck: SealedDeck, levels: list[list[str]], position: int) -> str:
-    path, at = [], position
-    for level in levels:
-        sibling = at ^ 1
-        if sibling < len(level):
-            path.append(f'"{level[sibling]}"')
-        at >>= 1
+def _openings(deck: SealedDeck, positions: list[int]) -> dict[int, str]:
+    """The openings of some positions."""
+    epoch, order, salts = deck.epoch, deck.order, deck.salts.hex()
+    paths = _paths(deck, max(positions) + 1)
     # Every value is of our own making: digits, hex, and the names of cards.
-    return (
-        f'{{"epoch":{deck.epoch},"position":{position},"card":"{deck.order[position]}",'
-        f'"salt":"{deck.salt(position).hex()}","path":[{",".join(path)}]}}'
-    )
+    return {
+        at: f'{{"epoch":{epoch},"position":{at},"card":"{order[at]}",'
+        f'"salt":"{salts[2 * SALT_BYTES * at : 2 * SALT_BYTES * (at + 1)]}","path":[{paths[at]}]}}'
+        for at in positions
+    }
 
 
-def by_seat(dealing: Dealing, places: Mapping[int, Iterable[Place]]) -> Raw:
+def by_seat(dealing: Dealing, places: Mapping[int, Collection[Place]]) -> Raw:
     """The openings of each seat's cards: `{seat: [opening..]}`."""
-    levels: dict[int, list[list[str]]] = {}
-    seats = []
-    for seat, mine in places.items():
-        found = []
+    wanted: dict[int, list[int]] = {}
+    for mine in places.values():
         for epoch, position in mine:
-            deck = dealing.decks[epoch]
-            if epoch not in levels:
-                levels[epoch] = _levels(deck)
-            found.append(_opening(deck, levels[epoch], position))
-        seats.append(f'"{seat}":[{",".join(found)}]')
+            wanted.setdefault(epoch, []).append(position)
+    found = {
+        epoch: _openings(dealing.decks[epoch], positions) for epoch, positions in wanted.items()
+    }
+    seats = [
+        f'"{seat}":[{",".join([found[epoch][position] for epoch, position in mine])}]'
+        for seat, mine in places.items()
+    ]
     return Raw(f"{{{','.join(seats)}}}")
