@@ -34,12 +34,17 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def encode(value: object) -> bytes:
+def encode_text(value: object) -> str:
     """Write a value in canonical form.
 
     The caller gives values of the profile only: typed events see to that. Spec: ENC-1.
     """
-    return _encode(value).encode("utf-8")
+    return _encode(value)
+
+
+def encode(value: object) -> bytes:
+    """The same, as bytes."""
+    return encode_text(value).encode("utf-8")
 
 
 def parse(data: bytes) -> dict[str, Any]:

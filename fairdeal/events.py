@@ -41,7 +41,7 @@ from fairdeal.codecs import (
     one_of,
     text,
 )
-from fairdeal.encoding import MAX_EVENT, encode, format_time, parse, parse_time
+from fairdeal.encoding import MAX_EVENT, encode_text, format_time, parse, parse_time
 from fairdeal.errors import FormatError
 from fairdeal.hashing import Digest, digest
 from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed
@@ -86,7 +86,9 @@ def _read_timeouts(value: object) -> Timeouts:
     return Timeouts(**{name: _SECONDS.read(got[name]) for name in Timeouts._fields})
 
 
-_TIMEOUTS: Final[Codec[Timeouts]] = Codec(_read_timeouts, lambda value: value._asdict())
+_TIMEOUTS: Final[Codec[Timeouts]] = Codec(
+    _read_timeouts, lambda value: encode_text(value._asdict())
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,28 +100,21 @@ class Event:
 
     header: Header
     raw: bytes = field(init=False, repr=False, compare=False)
+    digest: Digest = field(init=False, repr=False, compare=False)
+    """SHA-256 of the event's bytes."""
 
     def __post_init__(self) -> None:
         header = self.header
-        value: dict[str, Any] = {
-            "v": VERSION,
-            "type": self.TYPE,
-            "table": header.table,
-            "seq": header.seq,
-            "prev": header.prev.hex() if header.prev is not None else "",
-            "at": format_time(header.at),
-        }
-        for name, codec in self.CODECS.items():
-            value[name] = codec.write(getattr(self, name))
-        raw = encode(value)
+        texts = {name: codec.write(getattr(self, name)) for name, codec in self.CODECS.items()}
+        texts["table"] = encode_text(header.table)
+        texts["seq"] = str(header.seq)
+        texts["prev"] = f'"{header.prev.hex()}"' if header.prev is not None else '""'
+        texts["at"] = f'"{format_time(header.at)}"'
+        raw = (_FRAMES[self.TYPE] % texts).encode("utf-8")
         if len(raw) > MAX_EVENT:
             raise FormatError("event_too_long", "an event has at most 65,535 bytes")
         object.__setattr__(self, "raw", raw)
-
-    @property
-    def digest(self) -> Digest:
-        """SHA-256 of the event's bytes."""
-        return digest(self.raw)
+        object.__setattr__(self, "digest", digest(raw))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -425,6 +420,19 @@ EVENTS: Final[Mapping[str, type[Event]]] = {
 }
 
 _COMMON = frozenset({"v", "type", "table", "seq", "prev", "at"})
+
+
+def _frame(cls: type[Event]) -> str:
+    """An event with a place for each value, its members in ascending order. Spec: ENC-1."""
+    fixed = {"v": VERSION, "type": cls.TYPE}
+    members = [
+        f'"{name}":' + (f'"{fixed[name]}"' if name in fixed else f"%({name})s")
+        for name in sorted(_COMMON | cls.CODECS.keys())
+    ]
+    return f"{{{','.join(members)}}}"
+
+
+_FRAMES: Final = {name: _frame(cls) for name, cls in EVENTS.items()}
 _FIELDS: Final = {name: _COMMON | cls.CODECS.keys() for name, cls in EVENTS.items()}
 
 

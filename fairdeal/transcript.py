@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from fairdeal.dealing import Dealing
-from fairdeal.encoding import encode
+from fairdeal.encoding import encode, parse
 from fairdeal.errors import StateError
 from fairdeal.events import Event, HandDisclosed
 from fairdeal.hand import Hand
@@ -60,9 +60,6 @@ class Transcript:
             "proof": self.receipt.text(),
         }
         if self.disclosed is not None:
-            codecs = HandDisclosed.CODECS
-            value["disclosed"] = {
-                name: codecs[name].write(getattr(self.disclosed, name))
-                for name in ("discards", "server_seed")
-            }
+            event = parse(self.disclosed.raw)
+            value["disclosed"] = {name: event[name] for name in ("discards", "server_seed")}
         return encode(value)
