@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from fairdeal.cards import Card
 from fairdeal.codecs import Lock, Place
@@ -73,6 +73,9 @@ class Phase(StrEnum):
     CLOSED = "closed"
     ABORTED = "aborted"
 
+
+Fields = dict[str, Any]
+"""What an event changes: each method below says it, and the state is made once."""
 
 _FINAL: Final = (Phase.CLOSED, Phase.ABORTED)
 _OPENING: Final = (Phase.OPENING, Phase.REOPENING)
@@ -205,41 +208,41 @@ class Hand:
         """
         match event:
             case TrumpsDeclared():
-                after = self._trumps_declared(event)
+                fields = self._trumps_declared(event)
             case SeedsSealed():
-                after = self._seeds_sealed(event)
+                fields = self._seeds_sealed(event)
             case SeedsOpened():
-                after = self._seeds_opened(event)
+                fields = self._seeds_opened(event)
             case HandDealt():
-                after = self._hand_dealt(event)
+                fields = self._hand_dealt(event)
             case CardsDrawn():
-                after = self._cards_drawn(event)
+                fields = self._cards_drawn(event)
             case CardsDiscarded():
-                after = self._cards_discarded(event)
+                fields = self._cards_discarded(event)
             case CardsShown():
-                after = self._cards_shown(event)
+                fields = self._cards_shown(event)
             case CardsGiven():
-                after = self._cards_given(event)
+                fields = self._cards_given(event)
             case CardsReturned():
-                layout = self.game.give_back(self.table.ruleset, self.playing)
-                after = changed(self, layout=layout)
+                fields = {"layout": self.game.give_back(self.table.ruleset, self.playing)}
             case CardsLooked():
                 self._check_seats((event.seat,))
                 layout = self.game.look(self.table.ruleset, self.playing, event.seat)
-                after = changed(self, layout=layout)
+                fields = {"layout": layout}
             case StockReshuffled():
-                after = self._stock_reshuffled(event)
+                fields = self._stock_reshuffled(event)
             case HandClosed():
                 if not self.game.may_close(self.playing):
                     raise StateError("wrong_phase", "a round of discards is under way")
-                after = changed(self, phase=Phase.CLOSED)
+                fields = {"phase": Phase.CLOSED}
             case HandAborted():
-                after = self._hand_aborted(event)
+                fields = self._hand_aborted(event)
             case HandDisclosed():
-                return self._hand_disclosed(event)
+                self._check_disclosure(event)
+                return changed(self, disclosed=event)
             case _:
                 raise self._wrong_phase()
-        return changed(after, last_at=event.header.at)
+        return changed(self, last_at=event.header.at, **fields)
 
     def _wrong_phase(self) -> StateError:
         return StateError("wrong_phase", f"not while the hand is {self.phase}")
@@ -267,7 +270,7 @@ class Hand:
 
     # Before the deal.
 
-    def _trumps_declared(self, event: TrumpsDeclared) -> Hand:
+    def _trumps_declared(self, event: TrumpsDeclared) -> Fields:
         """Spec: HAND-3."""
         self._expect(Phase.SEALING)
         due = self.declarations_due
@@ -282,9 +285,9 @@ class Hand:
                 self.terms, self.number, seat, self.commitment, event.trumps[seat]
             ),
         )
-        return changed(self, trumps=trumps)
+        return {"trumps": trumps}
 
-    def _seeds_sealed(self, event: SeedsSealed) -> Hand:
+    def _seeds_sealed(self, event: SeedsSealed) -> Fields:
         """Spec: HAND-4, SEAL-1."""
         self._expect(Phase.SEALING)
         if self.declarations_due:
@@ -305,22 +308,20 @@ class Hand:
             ),
         )
         if len(seals) < len(self.table.contribute):
-            return changed(self, seals=seals)
-        return self._await_seeds(event, 0, seals=seals, sealed_head=event.digest)
+            return {"seals": seals}
+        return {"seals": seals, "sealed_head": event.digest, **self._await_seeds(event, 0)}
 
-    def _await_seeds(self, event: HandEvent, epoch: int, **fields: object) -> Hand:
+    def _await_seeds(self, event: HandEvent, epoch: int) -> Fields:
         """Seeds of an epoch are due, under the head that this event is. Spec: HAND-5, HAND-12."""
-        return changed(
-            self,
-            phase=Phase.REOPENING if epoch else Phase.OPENING,
-            epoch=epoch,
-            head=event.digest,
-            head_at=event.header.at,
-            seeds=(*self.seeds[:epoch], {}),
-            **fields,
-        )
+        return {
+            "phase": Phase.REOPENING if epoch else Phase.OPENING,
+            "epoch": epoch,
+            "head": event.digest,
+            "head_at": event.header.at,
+            "seeds": (*self.seeds[:epoch], {}),
+        }
 
-    def _seeds_opened(self, event: SeedsOpened) -> Hand:
+    def _seeds_opened(self, event: SeedsOpened) -> Fields:
         """Spec: HAND-5, HAND-12, SEAL-1, SEED-3."""
         if self.phase is Phase.SEALING:
             raise StateError("too_early", "no seed is opened before every seat has sealed")
@@ -344,9 +345,8 @@ class Hand:
         opened = {**opened, **event.seeds}
         seeds = (*self.seeds[: self.epoch], opened)
         if len(opened) < len(self.table.contribute):
-            return changed(self, seeds=seeds)
-        phase = Phase.RESTOCKING if self.epoch else Phase.DEALING
-        return changed(self, seeds=seeds, phase=phase)
+            return {"seeds": seeds}
+        return {"seeds": seeds, "phase": Phase.RESTOCKING if self.epoch else Phase.DEALING}
 
     def _check_seed(self, seat: int, seed: SeatSeed) -> None:
         if self.epoch:
@@ -354,7 +354,7 @@ class Hand:
         elif seal(self.terms, self.number, seat, self.commitment, seed) != self.seals[seat]:
             raise VerificationError("seal_mismatch", "this is not the seed that the seat sealed")
 
-    def _hand_dealt(self, event: HandDealt) -> Hand:
+    def _hand_dealt(self, event: HandDealt) -> Fields:
         """Spec: HAND-6, GAME-1, GAME-2."""
         self._expect(Phase.DEALING)
         table, rules = self.table, self.table.ruleset
@@ -383,18 +383,17 @@ class Hand:
         }
         if dict(event.positions) != expected:
             raise StateError("wrong_event", "the cards do not go round as the rules say")
-        return changed(
-            self,
-            phase=Phase.PLAYING,
-            dealt=event,
-            roots=((event.deck_root, len(self.game.deck(rules))),),
-            layout=changed(layout, trumps=self.trumps),
-            shown=tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
-        )
+        return {
+            "phase": Phase.PLAYING,
+            "dealt": event,
+            "roots": ((event.deck_root, len(self.game.deck(rules))),),
+            "layout": changed(layout, trumps=self.trumps) if self.trumps else layout,
+            "shown": tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
+        }
 
     # After the deal.
 
-    def _cards_drawn(self, event: CardsDrawn) -> Hand:
+    def _cards_drawn(self, event: CardsDrawn) -> Fields:
         """Spec: GAME-4, KOZ-5, MUS-3."""
         layout = self.layout
         if layout is None or self.phase not in (Phase.PLAYING, Phase.SERVING):
@@ -412,19 +411,18 @@ class Hand:
         layout = changed(layout, owed=layout.owed[served:], stock=layout.stock[served:])
         return self._continue(layout, event)
 
-    def _continue(self, layout: Layout, event: HandEvent) -> Hand:
+    def _continue(self, layout: Layout, event: HandEvent) -> Fields:
         """What the rules make due after this layout. Spec: HAND-9, HAND-12, HAND-14."""
         if not layout.owed:
-            return changed(self, layout=self.game.served(layout), phase=Phase.PLAYING)
-        after = changed(self, layout=layout, phase=Phase.SERVING)
+            return {"layout": self.game.served(layout), "phase": Phase.PLAYING}
         if layout.stock:
-            return after
+            return {"layout": layout, "phase": Phase.SERVING}
         if self.epoch == LAST_EPOCH:
             # Only an abort is legal now: a reshuffle is due that no seed can feed.
-            return changed(after, phase=Phase.RESTOCKING, head=None)
-        return after._await_seeds(event, self.epoch + 1)
+            return {"layout": layout, "phase": Phase.RESTOCKING, "head": None}
+        return {"layout": layout, **self._await_seeds(event, self.epoch + 1)}
 
-    def _cards_discarded(self, event: CardsDiscarded) -> Hand:
+    def _cards_discarded(self, event: CardsDiscarded) -> Fields:
         """Spec: HAND-10, KOZ-4, MUS-1, AZI-2."""
         layout = self.playing
         seats = tuple(event.discards)
@@ -444,12 +442,10 @@ class Hand:
             k = layout.thrown[seat]
             locks[seat, k] = lock
             claims.append(Claim(seat, k, layout.received[seat], _down(layout, seat)))
-        locked = changed(self, locks=locks, claims=self.claims + tuple(claims))
-        if after.owed:
-            return locked._continue(after, event)
-        return changed(locked, layout=after)
+        following = self._continue(after, event) if after.owed else {"layout": after}
+        return {"locks": locks, "claims": self.claims + tuple(claims), **following}
 
-    def _cards_shown(self, event: CardsShown) -> Hand:
+    def _cards_shown(self, event: CardsShown) -> Fields:
         """Spec: HAND-11."""
         layout = self.playing
         claims = []
@@ -469,11 +465,13 @@ class Hand:
             )
             layout = self.game.show(self.table.ruleset, layout, shown.seat, shown.place)
         public = tuple([(shown.place, shown.card, shown.salt) for shown in event.shown])
-        return changed(
-            self, layout=layout, claims=self.claims + tuple(claims), shown=self.shown + public
-        )
+        return {
+            "layout": layout,
+            "claims": self.claims + tuple(claims),
+            "shown": self.shown + public,
+        }
 
-    def _cards_given(self, event: CardsGiven) -> Hand:
+    def _cards_given(self, event: CardsGiven) -> Fields:
         """Spec: SVO-3."""
         layout = self.playing
         if not layout.fresh or tuple(sorted({g.source for g in event.given})) != tuple(
@@ -492,9 +490,9 @@ class Hand:
         places = frozenset([given.place for given in event.given])
         public = tuple([(given.place, given.card, given.salt) for given in event.given])
         layout = changed(layout, shown=layout.shown | places)
-        return changed(self, layout=layout, shown=self.shown + public)
+        return {"layout": layout, "shown": self.shown + public}
 
-    def _stock_reshuffled(self, event: StockReshuffled) -> Hand:
+    def _stock_reshuffled(self, event: StockReshuffled) -> Fields:
         """Spec: HAND-13, MUS-4."""
         layout = self.layout
         if self.phase is not Phase.RESTOCKING or layout is None or self.head is None:
@@ -504,17 +502,16 @@ class Hand:
             raise StateError("wrong_event", "the new stock is the pool that the rules name")
         stock = tuple([Place(event.epoch, position) for position in range(event.count)])
         heap = tuple([throw for throw in layout.heap if throw not in pool])
-        return changed(
-            self,
-            phase=Phase.SERVING,
-            roots=(*self.roots, (event.deck_root, event.count)),
-            pools=(*self.pools, pool),
-            layout=changed(layout, stock=stock, heap=heap),
-        )
+        return {
+            "phase": Phase.SERVING,
+            "roots": (*self.roots, (event.deck_root, event.count)),
+            "pools": (*self.pools, pool),
+            "layout": changed(layout, stock=stock, heap=heap),
+        }
 
     # The end.
 
-    def _hand_aborted(self, event: HandAborted) -> Hand:
+    def _hand_aborted(self, event: HandAborted) -> Fields:
         """Spec: HAND-16, HAND-14."""
         if self.is_final:
             raise StateError("already_final", "the hand has ended")
@@ -531,9 +528,9 @@ class Hand:
             allowed = event.missing if set(event.missing) <= set(due) else ()
         if event.missing != allowed:
             raise StateError("wrong_event", "`missing` names the seats whose turn it was")
-        return changed(self, phase=Phase.ABORTED, reason=event.reason, missing=event.missing)
+        return {"phase": Phase.ABORTED, "reason": event.reason, "missing": event.missing}
 
-    def _hand_disclosed(self, event: HandDisclosed) -> Hand:
+    def _check_disclosure(self, event: HandDisclosed) -> None:
         """Spec: HAND-17."""
         self._expect(*_FINAL)
         if self.disclosed is not None:
@@ -543,7 +540,6 @@ class Hand:
         verify_commitment(self.commitment, event.server_seed)
         key = self.key(0, event.server_seed) if self.locks else None
         verify_discards(self.number, self.locks, self.claims, event.discards, key)
-        return changed(self, disclosed=event)
 
 
 def _down(layout: Layout, seat: int) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ from fairdeal.ed25519 import is_valid_point
 from fairdeal.errors import FormatError, StateError, VerificationError
 from fairdeal.events import (
     Event,
-    HandAborted,
     HandDisclosed,
     HandEvent,
     HandOpened,
@@ -24,7 +23,7 @@ from fairdeal.events import (
 )
 from fairdeal.games import game_named
 from fairdeal.games.base import Game
-from fairdeal.hand import Hand
+from fairdeal.hand import Fields, Hand
 from fairdeal.hashing import Digest
 from fairdeal.log.note import VerifierKey
 from fairdeal.seeds import Commitment, verify_commitment
@@ -128,7 +127,8 @@ class Table:
             VerificationError: A seed, signature or disclosure does not fit.
         """
         header = event.header
-        if header != self.header(header.at):
+        table, seq, prev, at = header
+        if (table, seq, prev) != (self.id, self.seq + 1, self.head) or at < self.last_at:
             raise StateError("not_next", "the event does not follow the table's newest one")
         if self.is_closed:
             raise StateError("table_closed", "the table is closed")
@@ -136,11 +136,11 @@ class Table:
             case TableOpened():
                 raise StateError("wrong_event", "the terms are a table's first event")
             case HandOpened():
-                after = self._hand_opened(event)
+                fields = self._hand_opened(event)
             case HandDisclosed():
-                after = self._hand_disclosed(event)
+                fields = self._hand_disclosed(event)
             case HandEvent():
-                after = self._hand_event(event)
+                fields = self._hand_event(event)
             case SeatReissued():
                 self._expect_between_hands()
                 if (
@@ -150,12 +150,13 @@ class Table:
                     raise StateError(
                         "seat_unknown", "there is no such seat with a device of its own"
                     )
-                after = self
+                fields = {}
             case TableClosed():
-                after = self._table_closed(event)
+                self._check_end(event)
+                fields = {"is_closed": True}
             case _:
                 raise StateError("wrong_event", "this event is not one of a table")
-        return changed(after, head=event.digest, seq=header.seq, last_at=header.at)
+        return changed(self, head=event.digest, seq=seq, last_at=at, **fields)
 
     def _expect_between_hands(self) -> None:
         if self.open_hand is not None:
@@ -175,7 +176,7 @@ class Table:
         turns = tuple([(after + step) % seats for step in range(seats)])
         return (*turns, None) if self.game.first_may_be_null else turns
 
-    def _hand_opened(self, event: HandOpened) -> Self:
+    def _hand_opened(self, event: HandOpened) -> Fields:
         """Spec: HAND-1, HAND-2, SEAL-2."""
         self._expect_between_hands()
         number = self.hand.number + 1 if self.hand else 1
@@ -185,14 +186,13 @@ class Table:
             raise StateError("commitment_mismatch", "the commitment is the one announced before")
         if event.first not in self.first_choices():
             raise StateError("first_not_allowed", "another seat receives the first card")
-        return changed(
-            self,
-            hand=Hand.open(self.terms_event, self.terms, event),
-            next_commitment=event.next_commitment,
-            seen=self.seen.add([event.next_commitment]),
-        )
+        return {
+            "hand": Hand.open(self.terms_event, self.terms, event),
+            "next_commitment": event.next_commitment,
+            "seen": self.seen.add([event.next_commitment]),
+        }
 
-    def _hand_event(self, event: HandEvent) -> Self:
+    def _hand_event(self, event: HandEvent) -> Fields:
         """Any event between a hand's opening and its end."""
         hand = self.hand
         if hand is None or event.hand != hand.number:
@@ -200,17 +200,16 @@ class Table:
         if hand.is_final:
             raise StateError("already_final", "the hand has ended")
         after = hand.apply(event)
-        seen, undisclosed = self.seen, self.undisclosed
+        fields: Fields = {"hand": after}
         if isinstance(event, SeedsSealed):
-            seen = seen.add(event.seals.values())
+            fields["seen"] = self.seen.add(event.seals.values())
         elif isinstance(event, SeedsOpened):
-            seen = seen.add(event.seeds.values())
-        lost = isinstance(event, HandAborted) and event.reason == "lost"
-        if after.is_final and not lost:
-            undisclosed = {**undisclosed, after.number: after}
-        return changed(self, hand=after, seen=seen, undisclosed=undisclosed)
+            fields["seen"] = self.seen.add(event.seeds.values())
+        elif after.is_final and after.reason != "lost":
+            fields["undisclosed"] = {**self.undisclosed, after.number: after}
+        return fields
 
-    def _hand_disclosed(self, event: HandDisclosed) -> Self:
+    def _hand_disclosed(self, event: HandDisclosed) -> Fields:
         """Spec: HAND-17."""
         if self.open_hand is not None:
             raise StateError("hand_open", "a hand is under way")
@@ -220,9 +219,9 @@ class Table:
         after = hand.apply(event)
         left = {number: other for number, other in self.undisclosed.items() if number != event.hand}
         newest = after if self.hand is not None and self.hand.number == event.hand else self.hand
-        return changed(self, hand=newest, undisclosed=left)
+        return {"hand": newest, "undisclosed": left}
 
-    def _table_closed(self, event: TableClosed) -> Self:
+    def _check_end(self, event: TableClosed) -> None:
         """Spec: TBL-2."""
         self._expect_between_hands()
         if self.undisclosed:
@@ -231,4 +230,3 @@ class Table:
             verify_commitment(self.next_commitment, event.unused_seed)
         except VerificationError as error:
             raise StateError(error.code, str(error)) from None
-        return changed(self, is_closed=True)
