@@ -66,9 +66,9 @@ class Dealing:
         """Derive the deck of every epoch whose seeds are all open."""
         hand = self.hand
         decks = self.decks
-        known = hand.epoch if hand.missing_seeds or hand.phase is Phase.SEALING else hand.epoch + 1
-        if hand.is_final:
-            known = sum([len(seeds) == len(hand.table.contribute) for seeds in hand.seeds])
+        if len(decks) == len(hand.seeds):
+            return self  # there is none for the newest seeds only while some of them are due
+        known = sum([len(seeds) == len(hand.table.contribute) for seeds in hand.seeds])
         for epoch in range(len(decks), known):
             cards = self._pool(epoch, decks) if epoch else hand.game.deck(hand.table.ruleset)
             key = hand.key(epoch, self.server_seed)
@@ -114,7 +114,7 @@ class Dealing:
 
     def discard_salt(self, seat: int, k: int) -> bytes:
         """The salt of a seat's k-th discard. Spec: HAND-10."""
-        return discard_salt(self.hand.key(0, self.server_seed), seat, k)
+        return discard_salt(self.decks[0].key, seat, k)
 
     # Events that follow by themselves.
 
@@ -146,11 +146,10 @@ class Dealing:
         """Spec: HAND-6, GAME-1, GAME-2, KOZ-1, AZI-1."""
         hand, deck = self.hand, self.decks[0]
         game, rules, seats = hand.game, hand.table.ruleset, hand.table.seats
-        key = hand.key(0, self.server_seed)
-        first = pick(key, "first", seats) if hand.first is None else hand.first
+        first = pick(deck.key, "first", seats) if hand.first is None else hand.first
         rule, indicator, position = game.indicator(rules), None, None
         if rule is not None:
-            at = rule.start + (pick(key, "indicator", rule.choices) if rule.drawn else 0)
+            at = rule.start + (pick(deck.key, "indicator", rule.choices) if rule.drawn else 0)
             indicator = deck.order[at]
             position = at if rule.public else None
         layout = game.deal(rules, seats, first, hand.number, position)

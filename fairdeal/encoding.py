@@ -93,6 +93,7 @@ def _to_the_second(seconds: int) -> str:
     return (_EPOCH + timedelta(seconds=seconds)).isoformat()[:19]
 
 
+@functools.lru_cache(maxsize=16)  # the events of a request have one time
 def format_time(milliseconds: int) -> str:
     """Write milliseconds since 1970 as the profile's time. Spec: ENC-6."""
     seconds, rest = divmod(milliseconds, 1000)

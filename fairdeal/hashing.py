@@ -28,7 +28,7 @@ class Bytes32(bytes):
         """Check the length, which is the only thing that can be checked."""
         if len(value) != 32:
             raise FormatError("wrong_length", f"a {cls.__name__} has exactly 32 bytes")
-        return super().__new__(cls, value)
+        return bytes.__new__(cls, value)
 
     @classmethod
     def from_hex(cls, text: object) -> Self:
@@ -69,15 +69,16 @@ TAGS: Final = (
     "open",
     "lock",
 )
+_LENGTHS: Final = [u32be(length) for length in range(64)]
 _FRAMED_TAGS: Final = {tag: frame(b"fairdeal/1 " + tag.encode()) for tag in TAGS}
 
 
 def framed_message(tag: str, *fields: bytes) -> bytes:
     """M of the specification: what a seat's key signs. Spec: ENC-9, TAG-1."""
-    message = _FRAMED_TAGS[tag]
+    parts = [_FRAMED_TAGS[tag]]
     for field in fields:
-        message += len(field).to_bytes(4, "big") + field
-    return message
+        parts += (_LENGTHS[len(field)] if len(field) < 64 else u32be(len(field)), field)
+    return b"".join(parts)
 
 
 def framed_hash(tag: str, *fields: bytes) -> bytes:

@@ -88,16 +88,18 @@ class Opening:
 class SealedDeck:
     """An epoch's order, its salts and its tree. Holds secrets: never log or pickle one."""
 
-    __slots__ = ("_tree", "epoch", "order", "root", "salts")
+    __slots__ = ("_tree", "epoch", "key", "order", "root", "salts")
 
-    def __init__(self, epoch: int, order: Deck, salts: bytes) -> None:
+    def __init__(self, key: DealKey, epoch: int, order: Deck, salts: bytes) -> None:
         """Seal an order.
 
         Args:
+            key: K_e, which order and salts come from, and all else that is drawn in the epoch.
             epoch: 0 for the deal.
             order: Position 0 first.
             salts: 16 bytes for each position. Spec: DECK-1.
         """
+        self.key = key
         self.epoch = epoch
         self.order = order
         self.salts = salts
@@ -115,7 +117,7 @@ class SealedDeck:
     @classmethod
     def from_key(cls, key: DealKey, epoch: int, deck: Deck) -> Self:
         """Shuffle and seal the cards of an epoch, given in canonical order."""
-        return cls(epoch, shuffle(deck, key), stream(key, "salts", SALT_BYTES * len(deck)))
+        return cls(key, epoch, shuffle(deck, key), stream(key, "salts", SALT_BYTES * len(deck)))
 
     def __repr__(self) -> str:
         return f"SealedDeck(epoch={self.epoch}, root={self.root.hex()}, <secret>)"

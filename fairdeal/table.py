@@ -47,9 +47,9 @@ class Seen:
         """With these values; `seed_reused` if one is there already."""
         new = list(values)
         part = frozenset(new)
-        if len(part) != len(new) or not all(part.isdisjoint(old) for old in self.parts):
-            raise StateError("seed_reused", "a commitment, seal or seed is used once at a table")
         parts = list(self.parts)
+        if len(part) != len(new) or not all([part.isdisjoint(old) for old in parts]):
+            raise StateError("seed_reused", "a commitment, seal or seed is used once at a table")
         while parts and len(parts[-1]) <= len(part):
             part |= parts.pop()
         return Seen((*parts, part))
