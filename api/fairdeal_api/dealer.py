@@ -156,7 +156,7 @@ class Dealer:
                 for index, (seq, text) in enumerate(texts, place.first)
             ]
             members = f'"events":[{",".join(placed)}],"receipt":{http.encode_text(place.receipt)}'
-            return f"{{{before},{members}{',' if after else ''}{after}}}".encode("ascii")
+            return f"{{{before},{members}{',' if after else ''}{after}}}".encode()
 
         def settle() -> None:
             self._settle(draft, remember.scope if remember else None)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from fairdeal.errors import FairdealError
@@ -57,9 +57,6 @@ class Reply:
     headers: list[Header] = field(default_factory=lambda: [JSON, NO_STORE])
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True).encode
-
-
 class Raw(str):
     """JSON already; only as a member of a body's outermost object."""
 
@@ -67,22 +64,22 @@ class Raw(str):
 
 
 def encode_text(value: str) -> str:
-    """A string in JSON, in ASCII."""
-    return _encode(value)
+    """A string in JSON."""
+    return to_json(value).decode()
 
 
 def encode_members(value: dict[str, Any]) -> str:
     """The members of an object in JSON, without its braces."""
     raw = [(name, member) for name, member in value.items() if type(member) is Raw]
     if not raw:
-        return _encode(value)[1:-1]
-    rest = _encode({name: member for name, member in value.items() if type(member) is not Raw})
+        return to_json(value)[1:-1].decode()
+    rest = to_json({n: member for n, member in value.items() if type(member) is not Raw}).decode()
     return ",".join([*([rest[1:-1]] if len(rest) > 2 else []), *(f'"{n}":{m}' for n, m in raw)])
 
 
 def encode(value: dict[str, Any]) -> bytes:
     """A body in JSON."""
-    return f"{{{encode_members(value)}}}".encode("ascii")
+    return f"{{{encode_members(value)}}}".encode()
 
 
 def json_reply(
