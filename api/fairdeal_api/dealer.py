@@ -12,15 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fairdeal.dealing import Dealing
 from fairdeal.errors import StateError
 from fairdeal.hand import Phase
-from fairdeal_api import http, problems
+from fairdeal_api import http, problems, views
 from fairdeal_api.draft import Draft, Work, patience_of
 from fairdeal_api.http import Call, Header, Reply
+from fairdeal_api.kept import Parts
 from fairdeal_api.ledger import Entry, Place, Remember
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot, Slots
-from fairdeal_api.store import Rows
+from fairdeal_api.store import AnswerRow, Rows
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
@@ -146,23 +148,26 @@ class Dealer:
             head["state"] = "closed" if table.is_closed else "idle"
         events = [(e.header.seq, getattr(e, "hand", 0), e.raw) for e in draft.events]
         # All that can fail is written now; only the entry's place in the log is put in later.
-        before = http.encode_members({**head, "seq": table.seq})
-        after = http.encode_members(extra)
+        # A deal's cards, and no others, can be had again as they were: see `_deal_again`.
+        cards = extra.pop("cards", None) if "deck_root" in extra else None
+        parts = Parts(
+            http.encode_members({**head, "seq": table.seq}),
+            http.encode_members(extra),
+            cards is not None,
+        )
         texts = [(seq, http.encode_text(raw.decode("ascii"))) for seq, _, raw in events]
 
         def finish(place: Place) -> bytes:
-            placed = [
-                f'{{"seq":{seq},"index":{index},"event":{text}}}'
-                for index, (seq, text) in enumerate(texts, place.first)
-            ]
-            members = f'"events":[{",".join(placed)}],"receipt":{http.encode_text(place.receipt)}'
-            return f"{{{before},{members}{',' if after else ''}{after}}}".encode()
+            first = place.first
+            shown = [(seq, first + at, text) for at, (seq, text) in enumerate(texts)]
+            return parts.answer(shown, place.receipt, cards)
 
         def settle() -> None:
             self._settle(draft, remember.scope if remember else None)
             then()
 
-        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember, settle)
+        kept = parts.encode() if remember is not None and events else None
+        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember, kept, settle)
         return self._ledger.submit(entry)
 
     def _settle(self, draft: Draft, scope: bytes | None) -> None:
@@ -200,7 +205,29 @@ class Dealer:
         if row.request != key.request:
             raise Problem("idempotency_key_reused")
         body = self._service.sealer.open("answer", row.table_id, row.hand, row.sealed)
+        if row.events:
+            body = self._whole(row, Parts.decode(body))
         return self._reply(body, row.status, row.etag, http.REPLAYED)
+
+    def _whole(self, row: AnswerRow, parts: Parts) -> bytes:
+        """An answer of which only parts are kept."""
+        found = self._reader.events(row.table_id, row.etag - row.events, row.events)
+        last = found[-1].idx
+        covering = self._reader.checkpoint_over(last)
+        if covering is None:
+            raise Problem("unavailable")  # cannot be: they came in one transaction
+        receipt = self._ledger.receipt_at(last, *covering).text()
+        texts = [(e.seq, e.idx, http.encode_text(e.body.decode("ascii"))) for e in found]
+        return parts.answer(texts, receipt, self._deal_again(row) if parts.dealt else None)
+
+    def _deal_again(self, row: AnswerRow) -> str:
+        """The cards that a deal has answered with, whatever has become of them since."""
+        hand = self.slots.hand_at(self.slots.get(row.table_id), row.hand, row.etag)
+        seed = self.slots.server_seed(row.table_id, row.hand)
+        if seed is None:
+            raise Problem("unavailable")
+        cards: str = views.dealt(hand, Dealing(hand, seed, {}).at(hand))["cards"]
+        return cards
 
     async def write_apart(self, key: Key, entry: Entry, status: int) -> Reply:
         """Write something of a table that nobody knows yet, or that is no event.

@@ -67,6 +67,8 @@ class Entry:
         rows: Other rows. `finished` rows count their `idx` from this entry's first event.
         finish: Makes the answer's bytes, once the place is known. It must not fail.
         remember: Where to keep the answer, if it is to be kept.
+        kept: What to keep of the answer if its events and its receipt can be put back in; else the
+            whole answer is kept.
         settle: Called when all this is durable, before anybody is told; whoever awaits the answer
             may be gone by then.
         seq: The table's newest event number, after this entry.
@@ -79,6 +81,7 @@ class Entry:
     rows: Rows
     finish: Callable[[Place], bytes]
     remember: Remember | None = None
+    kept: bytes | None = None
     settle: Callable[[], None] | None = None
     future: asyncio.Future[bytes] | None = field(default=None, repr=False)
 
@@ -204,8 +207,9 @@ class Ledger:
             receipt = Receipt(last, tuple(self._tree.inclusion_path(last, size)), note).text()
         answer = entry.finish(Place(index, receipt))
         if (keep := entry.remember) is not None:
-            sealed = self._seal(keep.table, keep.hand, answer)
-            rows.answers.append(AnswerRow(*keep, entry.seq, sealed))
+            kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
+            sealed = self._seal(keep.table, keep.hand, kept)
+            rows.answers.append(AnswerRow(*keep, entry.seq, out, self._clock.now(), sealed))
         return answer
 
     def _done(self, batch: Batch, finished: list[tuple[Entry, bytes]]) -> None:

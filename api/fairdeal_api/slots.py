@@ -212,10 +212,14 @@ class Slots:
         newest = slot.table.hand
         if newest is None or not 1 <= number <= newest.number:
             raise Problem("hand_unknown")
-        if number == newest.number:
-            return newest
+        return newest if number == newest.number else self.hand_at(slot, number, slot.table.seq)
+
+    def hand_at(self, slot: Slot, number: int, seq: int) -> Hand:
+        """A hand of a table as it was after one of the table's events."""
         hand: Hand | None = None
         for row in self._reader.events(slot.id, -1, 1_000_000, number):
+            if row.seq > seq:
+                break
             event = parse_event(row.body)
             if isinstance(event, HandOpened):
                 hand = Hand.open(slot.table.terms_event, slot.table.terms, event)

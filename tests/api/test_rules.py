@@ -270,6 +270,30 @@ def test_answers_are_kept_over_a_restart(site):
     site.__exit__ = lambda *_: None
 
 
+def test_answers_of_what_is_over_are_forgotten_a_day_later(site):
+    key = site.key()
+    over, going_on, closed = (Operator(site.client, key, "kozel") for _ in range(3))
+    first = over.post(f"/v1/tables/{over.table}/hands", over.hand_body(), "first")
+    expect(first, 201)
+    over.number = 1
+    over.deal()
+    over.close()
+    going_on.open()
+    expect(closed.post(f"/v1/tables/{closed.table}/close", {}))
+
+    def forget(ago):
+        now = site.service.clock.now()
+        site.client.portal.call(site.service.dealer.forget, now - ago)
+        rows = site.service.reader._rows("SELECT table_id, hand FROM answers ORDER BY rowid")
+        return [(table, hand) for table, hand in rows]
+
+    kept = [(over.table, 0), (going_on.table, 0), (closed.table, 0)]
+    kept += [(over.table, 1)] * 3 + [(going_on.table, 1), (closed.table, 0)]
+    assert forget(ago=60_000) == kept
+    # A table that is closed, and a hand that has ended; not the table it was played at.
+    assert forget(ago=-60_000) == [(over.table, 0), (going_on.table, 0), (going_on.table, 1)]
+
+
 # --- versions -----------------------------------------------------------------------------------
 
 

@@ -103,7 +103,11 @@ class FinishedRow(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """An answer to be given again."""
+    """An answer to be given again.
+
+    `events` is how many of its events and whose receipt are not in it: they are in the log, the
+    last as number `etag` of its table. `at` is log time in ms.
+    """
 
     scope: bytes
     request: bytes
@@ -111,6 +115,8 @@ class AnswerRow(NamedTuple):
     hand: int
     status: int
     etag: int
+    events: int
+    at: int
     sealed: bytes
 
 

@@ -150,7 +150,7 @@ class SQLiteReader:
     def answer(self, scope: bytes) -> AnswerRow | None:
         """A stored answer."""
         row = self._row(
-            "SELECT scope, request, table_id, hand, status, etag, sealed FROM answers "
+            "SELECT scope, request, table_id, hand, status, etag, events, at, sealed FROM answers "
             "WHERE scope = ?",
             scope,
         )

@@ -234,15 +234,17 @@ class SQLiteWriter:
                 raise LedgerBroken("a table is not where this process left it")
 
     def _forget(self, before: int) -> None:
+        # No index by hand: it would cost each request a page. Answers lie in the order of time, so
+        # the walk ends at the first that is too young, and passes only those of what is open still.
         self._connection.execute(
-            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM finished f JOIN answers a "
-            "ON a.table_id = f.table_id AND a.hand = f.hand WHERE f.at < ? LIMIT 1000)",
-            (before,),
-        )
-        self._connection.execute(
-            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM tables t JOIN answers a "
-            "ON a.table_id = t.id AND a.hand = 0 "
-            "WHERE t.state = 'closed' AND t.due < ? LIMIT 1000)",
+            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM answers a "
+            "WHERE a.rowid < coalesce("
+            "(SELECT rowid FROM answers WHERE at >= ?1 ORDER BY rowid LIMIT 1), 1 << 62) "
+            "AND CASE a.hand WHEN 0 THEN EXISTS (SELECT 1 FROM tables t "
+            "WHERE t.id = a.table_id AND t.state = 'closed' AND t.due < ?1) "
+            "ELSE EXISTS (SELECT 1 FROM finished f "
+            "WHERE f.table_id = a.table_id AND f.hand = a.hand AND f.at < ?1) END "
+            "ORDER BY a.rowid LIMIT 2000)",
             (before,),
         )
 

@@ -56,7 +56,6 @@ CREATE TABLE tables (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX tables_by_operator ON tables (operator, id);
 CREATE INDEX tables_idle ON tables (due) WHERE state = 'idle';
-CREATE INDEX tables_open ON tables (id)  WHERE state = 'hand_open';
 
 CREATE TABLE seats (
   table_id TEXT    NOT NULL,
@@ -85,7 +84,8 @@ CREATE TABLE finished (
   UNIQUE (table_id, hand)
 ) STRICT;
 
--- Answers to requests with an Idempotency-Key, to be given again byte for byte.
+-- Answers to requests with an Idempotency-Key, to be given again byte for byte. In order of time:
+-- the old ones stand at the front, where they are looked for when it is time to forget them.
 CREATE TABLE answers (
   scope    BLOB    NOT NULL UNIQUE,      -- SHA-256 of credential, method, path and key
   request  BLOB    NOT NULL,             -- SHA-256 of the body
@@ -93,9 +93,10 @@ CREATE TABLE answers (
   hand     INTEGER NOT NULL,
   status   INTEGER NOT NULL,
   etag     INTEGER NOT NULL,
+  events   INTEGER NOT NULL,             -- how many end the chain at `etag`; they and their receipt are not in it
+  at       INTEGER NOT NULL,
   sealed   BLOB    NOT NULL
 ) STRICT;
-CREATE INDEX answers_by_hand ON answers (table_id, hand);
 
 CREATE TRIGGER events_stay       BEFORE UPDATE ON events      BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain     BEFORE DELETE ON events      BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
