@@ -138,20 +138,19 @@ class Dealer:
     ) -> asyncio.Future[bytes]:
         draft.rows.moves.append(draft.move())
         table = draft.table
-        head: dict[str, Any] = {"table": table.id}
+        # Written out: none of these values has anything to escape.
         if hand:
-            head["hand"] = hand
             newest = table.hand
             state = newest.phase.value if newest and newest.number == hand else "closed"
-            head["state"] = extra.pop("state", state)
+            about = f'"hand":{hand},"state":"{extra.pop("state", state)}"'
         else:
-            head["state"] = "closed" if table.is_closed else "idle"
+            about = f'"state":"{"closed" if table.is_closed else "idle"}"'
         events = [(e.header.seq, getattr(e, "hand", 0), e.raw) for e in draft.events]
         # All that can fail is written now; only the entry's place in the log is put in later.
         # A deal's cards, and no others, can be had again as they were: see `_deal_again`.
         cards = extra.pop("cards", None) if "deck_root" in extra else None
         parts = Parts(
-            http.encode_members({**head, "seq": table.seq}),
+            f'"table":"{table.id}",{about},"seq":{table.seq}',
             http.encode_members(extra),
             cards is not None,
         )

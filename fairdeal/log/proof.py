@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import re
+from binascii import b2a_base64
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -30,7 +30,7 @@ class Receipt:
 
     def text(self) -> str:
         """As it is sent and kept."""
-        path = "".join([base64.b64encode(node).decode() + "\n" for node in self.path])
+        path = b"".join([b2a_base64(node) for node in self.path]).decode()
         return f"{_HEAD}index {self.index}\n{path}\n{self.note}"
 
     @classmethod
