@@ -158,6 +158,9 @@ class SQLiteWriter:
         if connection.pragma("journal_mode", "wal") != "wal":
             raise StartRefused(f"{path} cannot be put into WAL mode; is its disk a network disk?")
         connection.pragma("synchronous", "full")
+        # In KiB. The index of answers is met at random: past 2 MB, SQLite's own choice, each
+        # request would read pages again that were thrown out for others.
+        connection.pragma("cache_size", -65_536)
         connection.set_wal_hook(self._count_frames)
         version = connection.pragma("user_version")
         known = migrations()
