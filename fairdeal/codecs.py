@@ -286,4 +286,48 @@ def _read_ruleset(value: object) -> Mapping[str, str | int | bool]:
     return value
 
 
+def _read_boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise fail("true or false")
+    return value
+
+
+BOOLEAN: Final[Codec[bool]] = Codec(_read_boolean, encode_text)
+
+
+_member_name = text(r"[a-z0-9_]+")
+_MAX_DEPTH = 14
+"""Of an object that is a field of an event, which nests at most 16 deep. Spec: ENC-8."""
+
+
+def _check_plain(value: object, depth: int) -> None:
+    """Raise unless a value is in the profile of events. Spec: ENC-1, ENC-3."""
+    if depth > _MAX_DEPTH and isinstance(value, (dict, list)):
+        raise fail("values that nest less deep")
+    match value:
+        case dict():
+            for name, member in value.items():
+                _member_name.read(name)
+                _check_plain(member, depth + 1)
+        case list():
+            for member in value:
+                _check_plain(member, depth + 1)
+        case bool() | str() | None:
+            pass
+        case int():
+            _option_number.read(value)
+        case _:
+            raise fail("values of the profile")
+
+
+def _read_object(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise fail("an object")
+    _check_plain(value, 0)
+    return value
+
+
+OBJECT: Final[Codec[Mapping[str, Any]]] = Codec(_read_object, encode_text)
+"""An object of any content that the profile allows."""
+
 RULESET: Final[Codec[Mapping[str, str | int | bool]]] = Codec(_read_ruleset, encode_text)

@@ -21,15 +21,20 @@ from fairdeal.events import (
     CardsGiven,
     CardsShown,
     Discards,
+    HandClosed,
     HandDealt,
     HandDisclosed,
     HandEvent,
     Header,
+    PlayDeclared,
     Signatures,
     StockReshuffled,
 )
+from fairdeal.games import rules_of
 from fairdeal.games.base import Layout
+from fairdeal.games.rules.base import Close, Deal, Declare, Draw, Play, Show
 from fairdeal.hand import Hand, Phase
+from fairdeal.referee import Referee
 from fairdeal.sealed_deck import Opening, SealedDeck
 from fairdeal.seeds import ServerSeed
 from fairdeal.shuffle import pick
@@ -49,6 +54,8 @@ class Dealing:
     """Every discard of the hand so far: by seat, by k, ascending."""
     decks: tuple[SealedDeck, ...] = ()
     """By epoch, as far as they have been needed."""
+    referee: Referee | None = None
+    """How the play stands, at a table that has a referee."""
 
     def __repr__(self) -> str:
         return f"Dealing(hand={self.hand.number}, <secret>)"
@@ -61,6 +68,56 @@ class Dealing:
         if hand is self.hand and self.decks:
             return self
         return changed(self, hand=hand)._with_decks()
+
+    def after(self, hand: Hand, event: HandEvent) -> Dealing:
+        """The same secrets after an event of the hand, which the referee has judged.
+
+        Raises:
+            StateError: The referee does not allow it. Spec: PLAY-3, PLAY-4.
+        """
+        dealing = self.at(hand)
+        if not hand.table.referee:
+            return dealing
+        referee = dealing._judged(event)
+        return dealing if referee is self.referee else changed(dealing, referee=referee)
+
+    def replayed(self, events: Iterable[HandEvent]) -> Dealing:
+        """The same secrets, with the referee's view after all these events of the hand."""
+        dealing = self
+        for event in events:
+            dealing = dealing.after(self.hand, event)
+        return dealing
+
+    def _judged(self, event: HandEvent) -> Referee | None:
+        if isinstance(event, HandDealt):
+            return Referee(self._start(event), self.hand.table.seats)
+        if self.referee is None or isinstance(event, (CardsGiven, HandDisclosed)):
+            return self.referee
+        return self.referee.follow(event, self.card, self.thrown)
+
+    def _start(self, event: HandDealt) -> Play:
+        """The play after the deal, and the exchange of sixes that follows from it."""
+        hand, rules = self.hand, self.hand.table.ruleset
+        hands = [
+            [self.decks[0].order[position] for position in event.positions[seat]]
+            for seat in range(hand.table.seats)
+        ]
+        for source, held in enumerate([list(cards) for cards in hands]):
+            for card in held:
+                target = hand.game.gift(rules, hand.trumps, source, card)
+                if target is not None:
+                    hands[source].remove(card)
+                    hands[target].append(card)
+        deal = Deal(
+            hand=hand.number,
+            seats=hand.table.seats,
+            first=event.first,
+            hands=tuple([tuple(cards) for cards in hands]),
+            stock=len(self.decks[0]) - sum([len(cards) for cards in hands]),
+            turned=event.indicator or (event.shown[0].card if event.shown else None),
+            trumps=hand.trumps,
+        )
+        return rules_of(hand.game).start(rules, hand.match or {}, deal)
 
     def _with_decks(self) -> Dealing:
         """Derive the deck of every epoch whose seeds are all open."""
@@ -112,6 +169,14 @@ class Dealing:
         }
         return tuple([place for place in layout.received[seat] if place not in down])
 
+    def places(self, seat: int, cards: Iterable[Card]) -> tuple[Place, ...]:
+        """Where these cards of a seat's holding lie, or `not_in_holding`."""
+        held = {self.card(place): place for place in self.holding(seat)}
+        wanted = tuple(cards)
+        if not held.keys() >= set(wanted):
+            raise StateError("not_in_holding", "the seat does not hold such a card")
+        return tuple([held[card] for card in wanted])
+
     def discard_salt(self, seat: int, k: int) -> bytes:
         """The salt of a seat's k-th discard. Spec: HAND-10."""
         return discard_salt(self.decks[0].key, seat, k)
@@ -126,8 +191,9 @@ class Dealing:
         layout = hand.layout
         if layout is None:
             return None
-        if hand.phase is Phase.PLAYING and layout.fresh:
-            return self._gifts(header, layout)
+        if hand.phase is Phase.PLAYING:
+            gifts = self._gifts(header, layout) if layout.fresh else None
+            return gifts or self._due_in_play(header, layout)
         if hand.phase is Phase.SERVING:
             draws = tuple(zip(layout.owed, layout.stock, strict=False))
             return CardsDrawn(header=header, hand=hand.number, draws=draws)
@@ -141,6 +207,27 @@ class Dealing:
                 deck_root=deck.root,
             )
         return None
+
+    def _due_in_play(self, header: Header, layout: Layout) -> HandEvent | None:
+        """What the referee says is due. Spec: PLAY-4, PLAY-5."""
+        number = self.hand.number
+        match self.referee.play.due if self.referee is not None else None:
+            case Draw(first):
+                return self.draw(header, first)
+            case Declare(what, seats):
+                return PlayDeclared(header=header, hand=number, what=what, seats=seats)
+            case Close(result):
+                return HandClosed(header=header, hand=number, result=result)
+            case Show(cards):
+                shown = [
+                    Shown(seat, place, card, self.decks[place.epoch].salt(place.position))
+                    for seat in sorted(cards)
+                    for place in sorted(self._showable(seat, layout))
+                    if (card := self.card(place)) in cards[seat]
+                ]
+                return CardsShown(header=header, hand=number, shown=tuple(shown))
+            case _:
+                return None
 
     def _deal(self, header: Header) -> HandDealt:
         """Spec: HAND-6, GAME-1, GAME-2, KOZ-1, AZI-1."""
@@ -179,7 +266,7 @@ class Dealing:
         given = []
         for seat, places in enumerate(layout.received):
             for place in places:
-                target = hand.game.gift(hand.table.ruleset, layout, seat, self.card(place))
+                target = hand.game.gift(hand.table.ruleset, hand.trumps, seat, self.card(place))
                 if target is not None:
                     salt = self.decks[place.epoch].salt(place.position)
                     given.append(Given(seat, target, place, self.card(place), salt))
@@ -218,13 +305,16 @@ class Dealing:
         event = CardsDiscarded(header=header, hand=hand.number, discards=locks, sigs=sigs)
         return event, changed(self, thrown=thrown)
 
+    def _showable(self, seat: int, layout: Layout) -> tuple[Place, ...]:
+        """A seat's holding; at the count of a Kozel hand its discards. Spec: HAND-11, KOZ-7."""
+        return self.holding(seat) if layout.count(seat) else layout.received[seat]
+
     def show(self, header: Header, seat: int, places: Sequence[Place]) -> CardsShown:
         """A seat lays cards open. Spec: HAND-11, KOZ-7."""
         hand, layout = self.hand, self.hand.playing
         if not 0 <= seat < hand.table.seats:
             raise StateError("seat_unknown", "the table has no such seat")
-        held = self.holding(seat) if layout.count(seat) else layout.received[seat]
-        if not set(places) <= set(held):
+        if not set(places) <= set(self._showable(seat, layout)):
             raise StateError("not_in_holding", "a seat shows cards that it holds")
         return CardsShown(
             header=header,

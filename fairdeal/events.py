@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from fairdeal.cards import Card
 from fairdeal.codecs import (
+    BOOLEAN,
     CARD,
     COUNT,
     DRAW,
@@ -19,6 +20,7 @@ from fairdeal.codecs import (
     GIVEN,
     LOCK,
     NULL,
+    OBJECT,
     PLACE,
     POSITION,
     RULESET,
@@ -47,7 +49,15 @@ from fairdeal.hashing import Digest, digest
 from fairdeal.seeds import Commitment, Seal, SeatSeed, ServerSeed
 
 VERSION: Final = "fairdeal/1"
-ABORT_REASONS: Final = ("seal_timeout", "open_timeout", "idle", "operator", "epochs", "lost")
+ABORT_REASONS: Final = (
+    "seal_timeout",
+    "open_timeout",
+    "turn_timeout",
+    "idle",
+    "operator",
+    "epochs",
+    "lost",
+)
 
 _TABLE = text(r"tbl_[0-9a-hjkmnp-tv-z]{26}")
 _SEQ = integer(0)
@@ -70,12 +80,13 @@ class Header(NamedTuple):
 
 
 class Timeouts(NamedTuple):
-    """Seconds that a missing seal or seed, an idle hand and an idle table are given."""
+    """Seconds that a missing seal or seed, an idle hand and table, and a turn are given."""
 
     seal: int = 120
     open: int = 60
     hand: int = 3600
     table: int = 86_400
+    turn: int = 60
 
 
 _TIMEOUT_FIELDS = frozenset(Timeouts._fields)
@@ -140,6 +151,7 @@ class TableOpened(Event):
         "custody": one_of("seats", "operator"),
         "timeouts": _TIMEOUTS,
         "disclosure": one_of("hand", "table"),
+        "referee": BOOLEAN,
         "beacon": NULL,
         "next_commitment": hex32(Commitment),
     }
@@ -155,6 +167,7 @@ class TableOpened(Event):
     timeouts: Timeouts
     disclosure: str
     next_commitment: Commitment
+    referee: bool = False
     beacon: None = None
 
 
@@ -169,6 +182,7 @@ class HandOpened(HandEvent):
         "commitment": hex32(Commitment),
         "next_commitment": hex32(Commitment),
         "first": nullable(SEAT),
+        "match": nullable(OBJECT),
         "round": NULL,
     }
 
@@ -176,6 +190,8 @@ class HandOpened(HandEvent):
     commitment: Commitment
     next_commitment: Commitment
     first: int | None
+    match: Mapping[str, Any] | None = None
+    """The match as it stands, where there is a referee. Spec: PLAY-2."""
     round: None = None
 
 
@@ -314,6 +330,37 @@ class CardsLooked(HandEvent):
     seat: int
 
 
+_WORD: Final = text(r"[a-z_]{1,16}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayCalled(HandEvent):
+    """A move that is said and not played: a bet, a pass, a pick-up. Spec: PLAY-3."""
+
+    TYPE: ClassVar[str] = "play.called"
+    CODECS: ClassVar[Mapping[str, Codec[Any]]] = {
+        "hand": _HAND,
+        "seat": SEAT,
+        "call": _WORD,
+        "amount": nullable(_SEQ),
+    }
+
+    seat: int
+    call: str
+    amount: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayDeclared(HandEvent):
+    """Which seats have something, as their cards say. Spec: PLAY-4."""
+
+    TYPE: ClassVar[str] = "play.declared"
+    CODECS: ClassVar[Mapping[str, Codec[Any]]] = {"hand": _HAND, "what": _WORD, "seats": SEATS}
+
+    what: str
+    seats: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StockReshuffled(HandEvent):
     """A pool of discards has become the new stock. Spec: HAND-13."""
@@ -333,10 +380,12 @@ class StockReshuffled(HandEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandClosed(HandEvent):
-    """The hand was finished. Spec: HAND-15."""
+    """The hand was finished. Spec: HAND-15, PLAY-5."""
 
     TYPE: ClassVar[str] = "hand.closed"
-    CODECS: ClassVar[Mapping[str, Codec[Any]]] = {"hand": _HAND}
+    CODECS: ClassVar[Mapping[str, Codec[Any]]] = {"hand": _HAND, "result": nullable(OBJECT)}
+
+    result: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,6 +459,8 @@ EVENTS: Final[Mapping[str, type[Event]]] = {
         CardsGiven,
         CardsReturned,
         CardsLooked,
+        PlayCalled,
+        PlayDeclared,
         StockReshuffled,
         HandClosed,
         HandAborted,

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from fairdeal.cards import Card
-from fairdeal.codecs import Lock, Place
+from fairdeal.codecs import SEAT, Lock, Place
 from fairdeal.discards import Claim, verify_discards
 from fairdeal.ed25519 import verify_signature
 from fairdeal.errors import StateError, VerificationError
@@ -31,6 +31,8 @@ from fairdeal.events import (
     HandDisclosed,
     HandEvent,
     HandOpened,
+    PlayCalled,
+    PlayDeclared,
     SeedsOpened,
     SeedsSealed,
     Signatures,
@@ -38,7 +40,7 @@ from fairdeal.events import (
     TableOpened,
     TrumpsDeclared,
 )
-from fairdeal.games import game_named
+from fairdeal.games import game_named, rules_of
 from fairdeal.games.base import Game, Layout, Throw
 from fairdeal.hashing import Digest
 from fairdeal.seeds import (
@@ -79,6 +81,8 @@ Fields = dict[str, Any]
 
 _FINAL: Final = (Phase.CLOSED, Phase.ABORTED)
 _OPENING: Final = (Phase.OPENING, Phase.REOPENING)
+_DEADLINES: Final = ("seal_timeout", "open_timeout", "turn_timeout", "idle")
+RESULT_FIELDS: Final = frozenset({"first", "match", "score", "winner"})
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ class Hand:
     next_commitment: Commitment
     first: int | None
     """As given when the hand was opened; None if it is drawn."""
+    match: Mapping[str, Any] | None
+    """The match before the hand, where there is a referee. Spec: PLAY-2."""
     opened_at: int
     last_at: int
     phase: Phase = Phase.SEALING
@@ -118,6 +124,8 @@ class Hand:
     """Every card made public, in event order."""
     reason: str | None = None
     missing: tuple[int, ...] = ()
+    result: Mapping[str, Any] | None = None
+    """What the hand gave, where there is a referee. Spec: PLAY-5."""
     disclosed: HandDisclosed | None = None
 
     @classmethod
@@ -131,6 +139,7 @@ class Hand:
             event.commitment,
             event.next_commitment,
             event.first,
+            event.match,
             opened_at=at,
             last_at=at,
         )
@@ -184,6 +193,8 @@ class Hand:
             return "open_timeout", self.head_at + 1000 * timeouts.open
         if self.is_final or self.phase is Phase.DEALING or self.chains_ended:
             return None
+        if self.phase is Phase.PLAYING and self.table.referee:
+            return "turn_timeout", self.last_at + 1000 * timeouts.turn
         return "idle", self.last_at + 1000 * timeouts.hand
 
     @property
@@ -231,10 +242,10 @@ class Hand:
                 fields = {"layout": layout}
             case StockReshuffled():
                 fields = self._stock_reshuffled(event)
+            case PlayCalled() | PlayDeclared():
+                fields = self._played(event)
             case HandClosed():
-                if not self.game.may_close(self.playing):
-                    raise StateError("wrong_phase", "a round of discards is under way")
-                fields = {"phase": Phase.CLOSED}
+                fields = self._hand_closed(event)
             case HandAborted():
                 fields = self._hand_aborted(event)
             case HandDisclosed():
@@ -383,13 +394,19 @@ class Hand:
         }
         if dict(event.positions) != expected:
             raise StateError("wrong_event", "the cards do not go round as the rules say")
+        if table.referee:
+            layout = changed(layout, refereed=True, out=self._out())
         return {
             "phase": Phase.PLAYING,
             "dealt": event,
             "roots": ((event.deck_root, len(self.game.deck(rules))),),
-            "layout": changed(layout, trumps=self.trumps) if self.trumps else layout,
+            "layout": layout,
             "shown": tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
         }
+
+    def _out(self) -> frozenset[int]:
+        """Seats that sit out."""
+        return rules_of(self.game).out(self.match) if self.match is not None else frozenset()
 
     # After the deal.
 
@@ -405,11 +422,7 @@ class Hand:
         due = tuple(zip(layout.owed, layout.stock, strict=False))
         if event.draws != due:
             raise StateError("wrong_event", "the next cards of the stock go to the seats in turn")
-        for seat, place in due:
-            layout = layout.with_received(seat, (*layout.received[seat], place))
-        served = len(due)
-        layout = changed(layout, owed=layout.owed[served:], stock=layout.stock[served:])
-        return self._continue(layout, event)
+        return self._continue(layout.serve(due), event)
 
     def _continue(self, layout: Layout, event: HandEvent) -> Fields:
         """What the rules make due after this layout. Spec: HAND-9, HAND-12, HAND-14."""
@@ -447,23 +460,16 @@ class Hand:
 
     def _cards_shown(self, event: CardsShown) -> Fields:
         """Spec: HAND-11."""
-        layout = self.playing
+        layout, game, rules = self.playing, self.game, self.table.ruleset
         claims = []
         for shown in event.shown:
             if shown.seat is None:
                 raise StateError("wrong_event", "cards of the stock are shown by the deal only")
             self._check_seats((shown.seat,))
             at_count = not layout.count(shown.seat)
-            claims.append(
-                Claim(
-                    shown.seat,
-                    None,
-                    (shown.place,),
-                    _down(layout, shown.seat),
-                    from_down=at_count,
-                )
-            )
-            layout = self.game.show(self.table.ruleset, layout, shown.seat, shown.place)
+            down = _down(layout, shown.seat)
+            claims.append(Claim(shown.seat, None, (shown.place,), down, at_count))
+            layout = game.show(rules, layout, shown.seat, shown.place)
         public = tuple([(shown.place, shown.card, shown.salt) for shown in event.shown])
         return {
             "layout": layout,
@@ -480,7 +486,7 @@ class Hand:
             raise StateError("not_due", "cards are given once, right after the deal")
         for given in event.given:
             self._check_seats((given.source, given.target))
-            target = self.game.gift(self.table.ruleset, layout, given.source, given.card)
+            target = self.game.gift(self.table.ruleset, self.trumps, given.source, given.card)
             if target != given.target or given.place not in layout.received[given.source]:
                 raise StateError("wrong_event", "this card is not to be given")
             layout = layout.take(given.source, given.place)
@@ -489,7 +495,8 @@ class Hand:
             )
         places = frozenset([given.place for given in event.given])
         public = tuple([(given.place, given.card, given.salt) for given in event.given])
-        layout = changed(layout, shown=layout.shown | places)
+        if not layout.refereed:
+            layout = changed(layout, shown=layout.shown | places)
         return {"layout": layout, "shown": self.shown + public}
 
     def _stock_reshuffled(self, event: StockReshuffled) -> Fields:
@@ -509,21 +516,54 @@ class Hand:
             "layout": changed(layout, stock=stock, heap=heap),
         }
 
+    # With a referee. Whether a move is legal, and a result right, is the referee's to say.
+
+    def _played(self, event: PlayCalled | PlayDeclared) -> Fields:
+        """Spec: PLAY-1, PLAY-3."""
+        layout = self.playing
+        if not self.table.referee:
+            raise StateError("action_not_allowed", "this table has no referee")
+        self._check_seats((event.seat,) if isinstance(event, PlayCalled) else event.seats)
+        if isinstance(event, PlayCalled) and event.call == "take":
+            return {"layout": self.game.take(layout, event.seat, event.amount or 0)}
+        return {"layout": changed(layout, fresh=False)}
+
     # The end.
+
+    def _hand_closed(self, event: HandClosed) -> Fields:
+        """Spec: HAND-15, PLAY-1, PLAY-5."""
+        if not self.game.may_close(self.playing):
+            raise StateError("wrong_phase", "a round of discards is under way")
+        result = event.result
+        if (result is not None) != self.table.referee:
+            raise StateError("wrong_event", "a result is stated where there is a referee")
+        if result is not None:
+            if result.keys() != RESULT_FIELDS or not isinstance(result["match"], dict):
+                raise StateError("wrong_event", "a result has first, match, score and winner")
+            first = result["first"]
+            if first is not None:
+                self._check_seats((SEAT.read(first),))
+        return {"phase": Phase.CLOSED, "result": result}
 
     def _hand_aborted(self, event: HandAborted) -> Fields:
         """Spec: HAND-16, HAND-14."""
         if self.is_final:
             raise StateError("already_final", "the hand has ended")
+        if event.reason == "turn_timeout":
+            self._check_seats(event.missing)
+            if not event.missing:
+                raise StateError("wrong_event", "`missing` names the seats whose turn it was")
         if self.chains_ended != (event.reason == "epochs"):
             raise StateError("wrong_phase", "a hand ends for `epochs` when the seats' chains have")
         due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
         allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
-        if event.reason in ("seal_timeout", "open_timeout", "idle"):
+        if event.reason in _DEADLINES:
             if self.deadline is None or self.deadline[0] != event.reason:
                 raise StateError("wrong_phase", "this is not what the hand is waiting for")
             if event.header.at < self.deadline[1]:
                 raise StateError("deadline_not_reached", "the deadline has not passed")
+        if event.reason == "turn_timeout":
+            allowed = event.missing  # the seats on turn: the referee's to say (PLAY-6)
         elif event.reason == "operator":
             allowed = event.missing if set(event.missing) <= set(due) else ()
         if event.missing != allowed:
@@ -544,4 +584,4 @@ class Hand:
 
 def _down(layout: Layout, seat: int) -> tuple[int, ...]:
     """Which of a seat's discards lie face down."""
-    return tuple([throw.k for throw in layout.down if throw.seat == seat])
+    return tuple([k for owner, k, _ in layout.down if owner == seat])

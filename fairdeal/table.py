@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from fairdeal.ed25519 import is_valid_point
+from fairdeal.encoding import same_json
 from fairdeal.errors import FormatError, StateError, VerificationError
 from fairdeal.events import (
     Event,
@@ -21,7 +22,7 @@ from fairdeal.events import (
     TableOpened,
     parse_event,
 )
-from fairdeal.games import game_named
+from fairdeal.games import game_named, rules_of
 from fairdeal.games.base import Game
 from fairdeal.hand import Fields, Hand
 from fairdeal.hashing import Digest
@@ -82,7 +83,7 @@ class Table:
         game = game_named(event.game)
         if event.seats not in game.seats:
             raise FormatError("seats_not_allowed", f"{event.game} is not played by so many")
-        game.check_ruleset(event.ruleset)
+        game.check_ruleset(event.ruleset, play=rules_of(game).options if event.referee else None)
         if not event.contribute or max(*event.contribute, *event.keys, 0) >= event.seats:
             raise FormatError("seats_not_allowed", "seats that contribute or sign are at the table")
         if VerifierKey.parse(event.log_key).name != event.origin:
@@ -165,16 +166,32 @@ class Table:
             raise StateError("not_due", "the hand that has ended is disclosed first")
 
     def first_choices(self) -> tuple[int | None, ...]:
-        """What `first` of the next hand may be; the default stands first. Spec: HAND-2."""
+        """What `first` of the next hand may be; the default stands first. Spec: HAND-2, PLAY-2."""
         hand = self.hand
         if hand is None:
             return (None,)
         if hand.reason is not None:
             return (hand.dealt.first if hand.dealt else hand.first,)
+        if hand.result is not None:
+            return (hand.result["first"],)
         seats = self.terms_event.seats
         after = (hand.dealt.first + 1) % seats if hand.dealt else 0
         turns = tuple([(after + step) % seats for step in range(seats)])
         return (*turns, None) if self.game.first_may_be_null else turns
+
+    def next_match(self) -> Mapping[str, Any] | None:
+        """The match before the next hand; None without a referee. Spec: PLAY-2."""
+        terms, hand = self.terms_event, self.hand
+        if not terms.referee:
+            return None
+        if hand is None:
+            return rules_of(self.game).fresh(terms.ruleset, terms.seats)
+        if hand.result is None:
+            return hand.match
+        if hand.result["winner"] is not None:
+            return rules_of(self.game).fresh(terms.ruleset, terms.seats)
+        match: Mapping[str, Any] = hand.result["match"]
+        return match
 
     def _hand_opened(self, event: HandOpened) -> Fields:
         """Spec: HAND-1, HAND-2, SEAL-2."""
@@ -186,6 +203,8 @@ class Table:
             raise StateError("commitment_mismatch", "the commitment is the one announced before")
         if event.first not in self.first_choices():
             raise StateError("first_not_allowed", "another seat receives the first card")
+        if not same_json(event.match, self.next_match()):
+            raise StateError("wrong_event", "the match is as the hand before has left it")
         return {
             "hand": Hand.open(self.terms_event, self.terms, event),
             "next_commitment": event.next_commitment,

@@ -24,6 +24,7 @@ from fairdeal.events import (
     HandEvent,
     HandOpened,
     Header,
+    PlayCalled,
     SeatReissued,
     SeedsOpened,
     SeedsSealed,
@@ -32,7 +33,8 @@ from fairdeal.events import (
     Timeouts,
     TrumpsDeclared,
 )
-from fairdeal.games import game_named
+from fairdeal.games import game_named, rules_of
+from fairdeal.games.rules.base import Move
 from fairdeal.hand import Hand, Phase
 from fairdeal.hashing import Digest
 from fairdeal.log.checkpoint import Checkpoint
@@ -101,6 +103,7 @@ class LocalTable:
         custody: str = "seats",
         disclosure: str = "hand",
         timeouts: Timeouts | None = None,
+        referee: bool = False,
     ) -> None:
         rules = game_named(game)
         count = rules.seats[0] if seats is None else seats
@@ -112,13 +115,14 @@ class LocalTable:
             origin=book.key.name,
             log_key=str(book.key.verifier),
             game=game,
-            ruleset=rules.ruleset(ruleset or {}),
+            ruleset=rules.ruleset(ruleset or {}, play=rules_of(rules).options if referee else None),
             seats=count,
             contribute=tuple(range(count)) if contribute is None else tuple(contribute),
             keys={seat: public_key(secret) for seat, secret in self.seat_keys.items()},
             custody=custody,
             timeouts=timeouts or Timeouts(),
             disclosure=disclosure,
+            referee=referee,
             next_commitment=commit(self.server_seed(1)),
         )
         self.events: list[Event] = [opened]
@@ -128,6 +132,10 @@ class LocalTable:
         self.hand_events: list[HandEvent] = []
         self.sealed_receipts: dict[int, Receipt] = {}
         self.last_receipt: Receipt | None = None
+        self.judged = True
+        """Whether the referee is listened to. Without it a table can lie."""
+        self.held: tuple[type[HandEvent], ...] = ()
+        """Due events that do not follow by themselves."""
 
     def server_seed(self, hand: int) -> ServerSeed:
         """The service's secret of a hand."""
@@ -159,17 +167,28 @@ class LocalTable:
 
     def log(self, event: Event) -> None:
         """Apply and append an event, and whatever then follows by itself."""
-        self.table = self.table.apply(event)
+        after, dealing = self.table.apply(event), self.dealing
+        if isinstance(event, HandOpened) and after.hand is not None:
+            self.hand_events = []
+            dealing = Dealing(after.hand, self.server_seed(event.hand), {})
+        elif (
+            isinstance(event, HandEvent)
+            and dealing is not None
+            and after.hand is not None
+            and after.hand.number == event.hand
+        ):
+            dealing = dealing.after(after.hand, event) if self.judged else dealing.at(after.hand)
+        self.table, self.dealing = after, dealing
         self.events.append(event)
         self.indices.append(self.book.append(event.raw))
-        if isinstance(event, HandOpened):
-            self.hand_events = []
-            self.dealing = Dealing(self.hand, self.server_seed(event.hand), {})
         if isinstance(event, HandEvent) and self.table.open_hand is not None:
             self.hand_events.append(event)
-            self.dealing = self.secrets.at(self.hand)
-            due = self.dealing.due(self.header())
-            if due is not None:
+            due = self.secrets.due(self.header()) if self.judged else None
+            if due is None or isinstance(due, self.held):
+                return
+            if isinstance(due, HandClosed):
+                self.finish(due)
+            else:
                 self.log(due)
 
     # Steps of a hand, each as every seat would do it.
@@ -186,6 +205,7 @@ class LocalTable:
                 commitment=self.table.next_commitment,
                 next_commitment=commit(self.server_seed(number + 1)),
                 first=first if first in choices and first is not None else choices[0],
+                match=self.table.next_match(),
             )
         )
         return self.hand
@@ -294,29 +314,60 @@ class LocalTable:
         """A blind seat looks."""
         self.log(CardsLooked(header=self.header(), hand=self.hand.number, seat=seat))
 
+    def move(self, move: Move) -> None:
+        """A move at a table with a referee, as the log has it. Spec: PLAY-3."""
+        seat, number = move.seat, self.hand.number
+        match move.kind:
+            case "call":
+                self.log(
+                    PlayCalled(
+                        header=self.header(),
+                        hand=number,
+                        seat=seat,
+                        call=move.call or "",
+                        amount=move.amount,
+                    )
+                )
+            case "look":
+                self.look(seat)
+            case "throw":
+                self.discard({seat: self.secrets.places(seat, move.cards)})
+            case "pull" | "show":
+                layout = self.hand.playing
+                if move.kind == "pull" and (layout.trick or layout.locked):
+                    self.give_back()
+                self.show(seat, self.secrets.places(seat, move.cards))
+
     def close(self) -> None:
         """Finish the hand."""
-        self._end(HandClosed(header=self.header(), hand=self.hand.number))
+        self.finish(HandClosed(header=self.header(), hand=self.hand.number))
 
     def abort(self, reason: str = "operator", missing: tuple[int, ...] = ()) -> None:
         """End the hand early; for a timeout, once its deadline has passed."""
         hand = self.hand
         if reason.endswith("_timeout") or reason == "idle":
-            missing = hand.missing_seals if hand.phase is Phase.SEALING else hand.missing_seeds
+            referee = self.secrets.referee
+            if reason != "turn_timeout":
+                missing = hand.missing_seals if hand.phase is Phase.SEALING else hand.missing_seeds
+            elif referee is not None and not missing:
+                missing = referee.turn
             if hand.deadline is not None:
                 self.book.now = max(self.book.now, hand.deadline[1])
-        self._end(
-            HandAborted(header=self.header(), hand=hand.number, reason=reason, missing=missing)
+        self.abort_now(reason, missing)
+
+    def abort_now(self, reason: str, missing: tuple[int, ...]) -> None:
+        """End the hand early, at this time and naming these seats."""
+        self.finish(
+            HandAborted(header=self.header(), hand=self.hand.number, reason=reason, missing=missing)
         )
 
-    def _end(self, event: HandEvent) -> None:
-        self.hand_events.append(event)
+    def finish(self, event: HandEvent) -> None:
+        """Log what ends the hand, and the disclosure."""
         self.log(event)
-        self.dealing = self.secrets.at(self.hand)
+        self.hand_events.append(event)
         index = self.indices[-1]
         if self.table.disclosure_due is not None:
-            self.log(self.dealing.disclose(self.header()))
-            self.dealing = self.dealing.at(self.hand)
+            self.log(self.secrets.disclose(self.header()))
         self.last_receipt = self.book.receipt(index)
 
     def disclose(self) -> None:

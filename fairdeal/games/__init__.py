@@ -1,4 +1,4 @@
-"""The games: one module each."""
+"""The games: one module each, and one for the rules of its play."""
 
 from __future__ import annotations
 
@@ -10,9 +10,20 @@ from fairdeal.games.azi import Azi
 from fairdeal.games.base import Game
 from fairdeal.games.kozel import Kozel
 from fairdeal.games.mus import Mus
+from fairdeal.games.rules.azi import AziRules
+from fairdeal.games.rules.base import Rules
+from fairdeal.games.rules.kozel import KozelRules
+from fairdeal.games.rules.mus import MusRules
+from fairdeal.games.rules.svoi import SvoiRules
 from fairdeal.games.svoi import Svoi
 
 GAMES: Final[Mapping[str, Game]] = {game.name: game for game in (Kozel(), Mus(), Azi(), Svoi())}
+_RULES: Final[Mapping[str, Rules]] = {
+    "kozel": KozelRules(),
+    "mus": MusRules(),
+    "azi": AziRules(),
+    "svoi": SvoiRules(),
+}
 
 
 def game_named(name: str) -> Game:
@@ -21,3 +32,8 @@ def game_named(name: str) -> Game:
     if game is None:
         raise FormatError("game_unknown", "there is no such game here")
     return game
+
+
+def rules_of(game: Game) -> Rules:
+    """The rules of a game's play."""
+    return _RULES[game.name]

@@ -54,7 +54,7 @@ class Azi(Game):
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
         """A card played. Spec: AZI-2, AZI-3."""
-        if rules["cards"] == 4 and not all(layout.thrown):
+        if rules["cards"] == 4 and not all(_thrown(layout)):
             raise StateError("wrong_phase", "every seat discards before a card is played")
         if rules["blind"] and seat not in layout.looked:
             raise StateError("not_looked", "a seat looks at its cards before it plays one")
@@ -62,10 +62,15 @@ class Azi(Game):
 
     def may_close(self, layout: Layout) -> bool:
         """Not when some seats have discarded and others have not."""
-        return all(layout.thrown) or not any(layout.thrown)
+        return all(_thrown(layout)) or not any(layout.thrown)
 
     def look(self, rules: Ruleset, layout: Layout, seat: int) -> Layout:
         """A seat's cards may leave the service from now on. Spec: AZI-3."""
         if not rules["blind"] or seat in layout.looked:
             return super().look(rules, layout, seat)
         return changed(layout, looked=layout.looked | {seat}, fresh=False)
+
+
+def _thrown(layout: Layout) -> list[int]:
+    """How many discards each seat that takes part has made."""
+    return [made for seat, made in enumerate(layout.thrown) if seat not in layout.out]

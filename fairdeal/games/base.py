@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from fairdeal.cards import Card, Deck
@@ -18,6 +18,34 @@ from fairdeal.errors import FormatError, StateError
 from fairdeal.values import changed
 
 Value = str | int | bool
+
+
+class Span(NamedTuple):
+    """An option that is a number within bounds, both allowed."""
+
+    default: int
+    low: int
+    high: int
+
+
+Options = Mapping[str, tuple[Value, ...] | Span]
+"""Values of each option, the default first."""
+
+
+def has_value(values: tuple[Value, ...] | Span, value: Value) -> bool:
+    """Whether an option has this value. 1 and true are equal in Python and not in JSON."""
+    if isinstance(values, Span):
+        return type(value) is int and values.low <= value <= values.high
+    return any(value == other and type(value) is type(other) for other in values)
+
+
+def values_of(values: tuple[Value, ...] | Span) -> str:
+    """The values of an option, for people."""
+    if isinstance(values, Span):
+        return f"{values.low}..{values.high}"
+    return ", ".join(map(str, values))
+
+
 Ruleset = Mapping[str, Value]
 Turned = tuple[tuple[int | None, int], ...]
 """Cards laid open with the deal: whose (None: the stock's), and the position."""
@@ -69,28 +97,50 @@ class Layout:
     trick: tuple[tuple[int, Place], ...] = ()
     """Places shown since the deal or the last draw (where showing is playing)."""
     looked: frozenset[int] = frozenset()
-    trumps: Mapping[int, str] = field(default_factory=dict)
+    refereed: bool = False
+    out: frozenset[int] = frozenset()
+    """Seats that a referee has sit out."""
     fresh: bool = True
     """Nothing has happened since the deal."""
 
     def count(self, seat: int) -> int:
         """How many cards a seat holds."""
-        down = sum([throw.size for throw in self.down if throw.seat == seat])
-        return len(self.received[seat]) - down
+        held = len(self.received[seat])
+        for owner, _, size in self.down:
+            if owner == seat:
+                held -= size
+        return held
 
     def counts(self) -> tuple[int, ...]:
         """How many cards each seat holds."""
-        return tuple([self.count(seat) for seat in range(len(self.received))])
+        held = [len(places) for places in self.received]
+        for owner, _, size in self.down:
+            held[owner] -= size
+        return tuple(held)
 
-    def take(self, seat: int, place: Place) -> Layout:
-        """The layout in which this place has left a seat's holding."""
+    def take(self, seat: int, place: Place, **fields: object) -> Layout:
+        """The layout in which this place has left a seat's holding, and these fields are others."""
         rest = tuple([other for other in self.received[seat] if other != place])
-        return self.with_received(seat, rest)
+        return self.with_received(seat, rest, **fields)
 
-    def with_received(self, seat: int, places: tuple[Place, ...]) -> Layout:
-        """The layout in which a seat has these places."""
+    def with_received(self, seat: int, places: tuple[Place, ...], **fields: object) -> Layout:
+        """The layout in which a seat has these places, and these fields are others."""
         received = (*self.received[:seat], places, *self.received[seat + 1 :])
-        return changed(self, received=received, fresh=False)
+        return changed(self, received=received, fresh=False, **fields)
+
+    def serve(self, draws: tuple[tuple[int, Place], ...]) -> Layout:
+        """The layout in which these cards have come to these seats from the top of the stock."""
+        received = list(self.received)
+        for seat, place in draws:
+            received[seat] = (*received[seat], place)
+        served = len(draws)
+        return changed(
+            self,
+            received=tuple(received),
+            owed=self.owed[served:],
+            stock=self.stock[served:],
+            fresh=False,
+        )
 
     def throw(self, throws: tuple[Throw, ...]) -> Layout:
         """The layout in which these discards lie face down."""
@@ -140,25 +190,29 @@ class Game(ABC):
     showing_plays: ClassVar[bool] = False
     """Whether a card that is shown leaves the holding."""
 
-    def ruleset(self, chosen: Ruleset) -> dict[str, Value]:
-        """The whole ruleset for some chosen options. Spec: GAME-3."""
+    def ruleset(self, chosen: Ruleset, *, play: Options | None = None) -> dict[str, Value]:
+        """The whole ruleset for some chosen options. Spec: GAME-3, GAME-5."""
+        options = {**self.options, **(play or {})}
         for option in chosen:
-            if option not in self.options:
+            if option not in options:
                 raise FormatError("option_unknown", f"{self.name} has other options")
-        rules = {option: values[0] for option, values in self.options.items()} | dict(chosen)
-        self.check_ruleset(rules)
+        rules = {option: values[0] for option, values in options.items()} | dict(chosen)
+        self.check_ruleset(rules, play=play)
         return rules
 
-    def check_ruleset(self, rules: Ruleset) -> None:
-        """Raise unless every option is spelled out with a value that it has. Spec: GAME-3."""
-        if rules.keys() != self.options.keys():
+    def check_ruleset(self, rules: Ruleset, *, play: Options | None = None) -> None:
+        """Raise unless every option is spelled out with a value that it has.
+
+        Args:
+            rules: The whole ruleset.
+            play: The options of play, where there is a referee. Spec: GAME-3, GAME-5.
+        """
+        options = {**self.options, **(play or {})}
+        if rules.keys() != options.keys():
             raise FormatError("option_unknown", f"the options of {self.name} are others")
-        for option, values in self.options.items():
-            # 1 and true are equal in Python and not in JSON.
-            if not any(rules[option] == v and type(rules[option]) is type(v) for v in values):
-                raise FormatError(
-                    "option_value", f"{option} is one of {', '.join(map(str, values))}"
-                )
+        for option, values in options.items():
+            if not has_value(values, rules[option]):
+                raise FormatError("option_value", f"{option} is one of {values_of(values)}")
 
     @abstractmethod
     def deck(self, rules: Ruleset) -> Deck:
@@ -206,28 +260,34 @@ class Game(ABC):
 
     def show(self, rules: Ruleset, layout: Layout, seat: int, place: Place) -> Layout:
         """The layout after a seat shows a card. Spec: HAND-11."""
-        already = sum([other in layout.shown for other in layout.received[seat]])
-        if (
-            place not in layout.received[seat]
-            or place in layout.shown
-            or already >= layout.count(seat)
-        ):
+        received = layout.received[seat]
+        already = len(layout.shown.intersection(received))
+        if place not in received or place in layout.shown or already >= layout.count(seat):
             raise StateError("not_in_holding", "this seat does not hold such a card")
         shown = layout.shown | {place}
-        if not self.showing_plays:
+        if not self.plays_by_showing(layout):
             return changed(layout, shown=shown, fresh=False)
-        layout = layout.take(seat, place)
-        return changed(layout, shown=shown, trick=(*layout.trick, (seat, place)))
+        return layout.take(seat, place, shown=shown, trick=(*layout.trick, (seat, place)))
+
+    def plays_by_showing(self, layout: Layout) -> bool:
+        """Whether a card that is shown leaves the holding."""
+        return self.showing_plays
 
     def give_back(self, rules: Ruleset, layout: Layout) -> Layout:
         """The layout after the trick went back to where it came from."""
         raise StateError("action_not_allowed", f"{self.name} returns no cards")
 
+    def take(self, layout: Layout, seat: int, count: int) -> Layout:
+        """The layout after a seat picked up played cards."""
+        raise StateError("action_not_allowed", f"{self.name} has no pick-ups")
+
     def look(self, rules: Ruleset, layout: Layout, seat: int) -> Layout:
         """The layout after a seat looked at its cards."""
         raise StateError("action_not_allowed", "nobody plays blind at this table")
 
-    def gift(self, rules: Ruleset, layout: Layout, source: int, card: Card) -> int | None:
+    def gift(
+        self, rules: Ruleset, trumps: Mapping[int, str], source: int, card: Card
+    ) -> int | None:
         """To whom a seat hands this card right after the deal, if the rules make it."""
         return None
 

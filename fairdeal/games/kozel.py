@@ -88,8 +88,8 @@ class Kozel(Game):
         if place not in layout.received[seat]:
             raise StateError("not_in_holding", "this is none of the seat's discards")
         # Its places leave `received` and the count of its discards together.
-        shown = layout.take(seat, place)
-        return changed(shown, down=_without_one(layout.down, seat), shown=layout.shown | {place})
+        down = _without_one(layout.down, seat)
+        return layout.take(seat, place, down=down, shown=layout.shown | {place})
 
     def give_back(self, rules: Ruleset, layout: Layout) -> Layout:
         """A pull: the trick goes back. Spec: KOZ-6."""
@@ -110,9 +110,7 @@ class Kozel(Game):
 
 def _without_one(down: tuple[Throw, ...], seat: int) -> tuple[Throw, ...]:
     """One card less among a seat's discards: which of them it was is not public."""
-    left = list(down)
-    for i, throw in enumerate(left):
-        if throw.seat == seat and throw.size:
-            left[i] = throw._replace(size=throw.size - 1)
-            break
-    return tuple(left)
+    for i, (owner, k, size) in enumerate(down):
+        if owner == seat and size:
+            return (*down[:i], Throw(owner, k, size - 1), *down[i + 1 :])
+    return down

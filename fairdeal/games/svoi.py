@@ -8,6 +8,7 @@ from typing import ClassVar
 from fairdeal.cards import Card, Deck, french_deck, rank_of, suit_of
 from fairdeal.errors import StateError
 from fairdeal.games.base import Game, Layout, Ruleset, Value
+from fairdeal.values import changed
 
 
 class Svoi(Game):
@@ -36,9 +37,23 @@ class Svoi(Game):
         if rules["distinct_trumps"] and len(set(trumps.values())) != len(trumps):
             raise StateError("trump_not_allowed", "the two trump suits differ at this table")
 
-    def gift(self, rules: Ruleset, layout: Layout, source: int, card: Card) -> int | None:
+    def plays_by_showing(self, layout: Layout) -> bool:
+        """With a referee a card shown lies on the pile, until it is picked up. Spec: PLAY-3."""
+        return layout.refereed
+
+    def take(self, layout: Layout, seat: int, count: int) -> Layout:
+        """The top of the pile goes to a seat. Spec: PLAY-3."""
+        if not layout.refereed or not 1 <= count <= len(layout.trick):
+            raise StateError("wrong_event", "so many cards do not lie on the pile")
+        taken = tuple([place for _, place in layout.trick[-count:]])
+        after = layout.with_received(seat, layout.received[seat] + taken)
+        return changed(after, trick=layout.trick[:-count], shown=layout.shown - frozenset(taken))
+
+    def gift(
+        self, rules: Ruleset, trumps: Mapping[int, str], source: int, card: Card
+    ) -> int | None:
         """A six goes to the seat whose trump it is. Spec: SVO-3."""
         if rules["sixes"] != "exchange" or rank_of(card) != "6":
             return None
         suit, other = suit_of(card), 1 - source
-        return other if layout.trumps[other] == suit != layout.trumps[source] else None
+        return other if trumps[other] == suit != trumps[source] else None

@@ -44,9 +44,9 @@ class SlowTable(LocalTable):
             self.dealing = Dealing(self.hand, self.server_seed(event.hand), {})
         if isinstance(event, HandEvent) and self.table.hand is not None:
             self.hand_events.append(event)
-            self.dealing = self.secrets.at(self.hand)
+            self.dealing = self.secrets.after(self.hand, event)
 
-    def _end(self, event: HandEvent) -> None:
+    def finish(self, event: HandEvent) -> None:
         self.log(event)
 
     def follow(self) -> None:
@@ -304,6 +304,10 @@ def attempt(table: SlowTable, name: str) -> Event:
             fields = {"shown": _cards(table)["shown"]}
         case "cards.given":
             fields = {"given": (Given(0, 1, Place(0, 0), Card("6S"), SALT),)}
+        case "play.called":
+            fields = {"seat": 0, "call": "take", "amount": 1}
+        case "play.declared":
+            fields = {"what": "pares", "seats": ()}
         case "stock.reshuffled":
             fields = {"epoch": 1, "count": 28, "deck_root": NOTHING}
         case "hand.aborted":

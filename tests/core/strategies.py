@@ -38,6 +38,17 @@ def some(values):
 shown = st.builds(Shown, st.none() | seats, places, cards, salts)
 options = words | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1)
 
+names = st.from_regex(r"[a-z0-9_]{1,32}", fullmatch=True)
+objects = st.dictionaries(
+    names,
+    st.recursive(
+        st.none() | options,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
 FIELDS = {
     "origin": words.filter(bool),
     "log_key": st.text("abc+/=", min_size=1),
@@ -47,7 +58,7 @@ FIELDS = {
     "contribute": seat_lists,
     "keys": by_seat(bytes_of(32), 0),
     "custody": st.sampled_from(["seats", "operator"]),
-    "timeouts": st.builds(Timeouts, seconds, seconds, seconds, seconds),
+    "timeouts": st.builds(Timeouts, seconds, seconds, seconds, seconds, seconds),
     "disclosure": st.sampled_from(["hand", "table"]),
     "beacon": st.none(),
     "round": st.none(),
@@ -74,9 +85,16 @@ FIELDS = {
     "draws": some(st.tuples(seats, places)),
     "reason": st.sampled_from(ABORT_REASONS),
     "missing": seat_lists,
+    "referee": st.booleans(),
+    "match": st.none() | objects,
+    "result": st.none() | objects,
+    "call": st.from_regex(r"[a-z_]{1,16}", fullmatch=True),
+    "what": st.from_regex(r"[a-z_]{1,16}", fullmatch=True),
+    "amount": st.none() | st.integers(0, 2**53 - 1),
 }
 OTHERWISE = {
     ("hand.opened", "first"): st.none() | seats,
+    ("play.declared", "seats"): seat_lists,
     ("hand.dealt", "shown"): st.lists(shown, max_size=3).map(tuple),
     ("cards.discarded", "discards"): by_seat(st.builds(Lock, st.integers(1, 255), bytes_of(32))),
     ("hand.disclosed", "discards"): by_seat(some(some(places)), 0),

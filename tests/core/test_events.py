@@ -50,7 +50,7 @@ def fields_of_the_specification() -> dict[str, set[str]]:
             depth += (char in "{[") - (char in "}]")
             outer += char if not depth else ""
         found[name] = set(re.findall(r"`([a-z_]+)`", outer))
-        if name.split(".")[0] in {"hand", "seeds", "cards", "trumps", "stock"}:
+        if name.split(".")[0] in {"hand", "seeds", "cards", "trumps", "stock", "play"}:
             found[name].add("hand")
     return found
 
@@ -99,8 +99,9 @@ SAMPLES = {
         "contribute": [0, 2],
         "keys": {"1": HEX},
         "custody": "seats",
-        "timeouts": {"seal": 1, "open": 2, "hand": 3, "table": 4},
+        "timeouts": {"seal": 1, "open": 2, "hand": 3, "table": 4, "turn": 5},
         "disclosure": "hand",
+        "referee": True,
         "beacon": None,
         "next_commitment": HEX,
     },
@@ -109,6 +110,7 @@ SAMPLES = {
         "commitment": HEX,
         "next_commitment": HEX,
         "first": 1,
+        "match": {},
         "round": None,
     },
     "trumps.declared": {"trumps": {"0": "H", "1": "S"}, "sigs": {"1": SIG}},
@@ -131,7 +133,9 @@ SAMPLES = {
     "cards.returned": {},
     "cards.looked": {"seat": 0},
     "stock.reshuffled": {"epoch": 1, "count": 28, "deck_root": HEX},
-    "hand.closed": {},
+    "play.called": {"seat": 0, "call": "no_mus", "amount": 2},
+    "play.declared": {"what": "pares", "seats": [1, 3]},
+    "hand.closed": {"result": {}},
     "hand.aborted": {"reason": "idle", "missing": [0, 3]},
     "hand.disclosed": {"server_seed": HEX, "discards": {"0": [[[0, 1], [1, 0]]]}},
     "seat.reissued": {"seat": 0},
@@ -152,12 +156,18 @@ def sample(name: str) -> dict[str, Any]:
 
 
 # What may be null, what may be empty, and what may be any word or number.
-NULLABLE = re.compile(r"hand\.opened/first|hand\.dealt/indicator|.*/shown/0/seat")
-MAY_BE_EMPTY = re.compile(
-    r".*/(keys|sigs|contribute|missing|ruleset)|hand\.disclosed/discards|hand\.dealt/shown"
+NULLABLE = re.compile(
+    r"hand\.opened/(first|match)|hand\.dealt/indicator|.*/shown/0/seat"
+    r"|hand\.closed/result|play\.called/amount"
 )
-WORDS = re.compile(r"table\.opened/(origin|log_key|game|ruleset/.*)")
-SEATS = re.compile(r".*/(contribute|missing)")
+MAY_BE_EMPTY = re.compile(
+    r".*/(keys|sigs|contribute|missing|ruleset|match|result)|hand\.disclosed/discards"
+    r"|hand\.dealt/shown|play\.declared/seats"
+)
+WORDS = re.compile(
+    r"table\.opened/(origin|log_key|game|ruleset/.*)|play\.(called/call|declared/what)"
+)
+SEATS = re.compile(r".*/(contribute|missing)|play\.declared/seats")
 TUPLES = re.compile(r".*/(draws/\d+|discards/\d/\d/\d)")
 
 
@@ -176,7 +186,7 @@ def bad_ones(value: Any, path: str) -> Iterator[Any]:
             pass
         case int():
             yield from (2**53, -(2**53)) if "/ruleset/" in path else (-1, 2**53)
-            yield from () if path.endswith("/seq") or "/ruleset/" in path else (2**32,)
+            yield from () if path.endswith(("/seq", "/amount")) or "/ruleset/" in path else (2**32,)
         case str():
             yield from ("é", value + "é", value + "\n")
             if not WORDS.fullmatch(path):
@@ -255,7 +265,7 @@ def test_limits_are_exact(name, field, largest, refused):
 
 
 @pytest.mark.parametrize("seconds", [0, 31_536_001])
-@pytest.mark.parametrize("name", ["seal", "open", "hand", "table"])
+@pytest.mark.parametrize("name", ["seal", "open", "hand", "table", "turn"])
 def test_timeouts_are_up_to_a_year(name, seconds, refused):
     value = sample("table.opened")
     for good in (1, 31_536_000):

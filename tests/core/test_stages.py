@@ -21,6 +21,8 @@ PLAYING = OPEN | {
     "cards.given": "not_due",
     "cards.returned": "action_not_allowed",
     "cards.looked": "action_not_allowed",
+    "play.called": "action_not_allowed",
+    "play.declared": "action_not_allowed",
 }
 
 ENDED = {"table.opened": "wrong_event"}
