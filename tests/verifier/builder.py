@@ -29,6 +29,47 @@ RULESETS = {
     "azi": {"blind": False, "cards": 3, "six_on_stage": True, "suits": "DHS", "trump": "next_card"},
     "svoi": {"distinct_trumps": True, "pack": 36, "sixes": "keep"},
 }
+PLAY_RULES = {
+    "kozel": {
+        "eggs": "none",
+        "first_leader": "dealer_left",
+        "must_beat": False,
+        "pull": "any_suit",
+        "target": 12,
+    },
+    "mus": {
+        "games": 3,
+        "kings": 8,
+        "ordago": True,
+        "punto": "plus_one",
+        "raises": "free",
+        "real31": False,
+        "target": 40,
+    },
+    "azi": {
+        "all_in": "capped",
+        "ante": 10,
+        "azi": "all_ante",
+        "min_bet": 10,
+        "must_trump": True,
+        "opener": "must_bet",
+        "raises": "three_per_player",
+        "stack": 1000,
+    },
+    "svoi": {"pick_up": "voluntary", "repetition": 3},
+}
+FRESH = {
+    "kozel": {"defeat": [0, 0], "doubled": False, "eggs": False, "leader": None},
+    "mus": {"games": [0, 0], "score": [0, 0]},
+    "azi": {
+        "bank": 0,
+        "contributions": {},
+        "players": [0, 1, 2],
+        "stacks": [1000, 1000, 1000],
+        "winner": None,
+    },
+    "svoi": {"draws": 0, "wins": [0, 0]},
+}
 SEATS = {"kozel": 4, "mus": 4, "azi": 3, "svoi": 2}
 CARDS = {"kozel": 4, "mus": 4, "svoi": 18}
 
@@ -185,11 +226,17 @@ class Builder:
         keys: tuple[int, ...] = (),
         custody: str = "seats",
         disclosure: str = "hand",
+        referee: bool = False,
+        match: dict | None = None,
         salt: str = "",
+        secrets: tuple[bytes, bytes] | None = None,
         forge: Callable[[dict], None] | None = None,
     ):
         self.game, self.hand, self.given_first = game, hand, first
-        self.rules = RULESETS[game] | (rules or {})
+        self.referee, self.match = referee, match
+        if referee and match is None:
+            self.match = FRESH[game]
+        self.rules = RULESETS[game] | (PLAY_RULES[game] if referee else {}) | (rules or {})
         self.seats = SEATS[game] if seats is None else seats
         self.contribute = list(range(self.seats)) if contribute is None else contribute
         self.keys, self.custody, self.disclosure = keys, custody, disclosure
@@ -197,7 +244,8 @@ class Builder:
         self.now = BASE_TIME
         self.raw: list[bytes] = []
         self.bodies: list[dict] = []
-        self.s = sha(b"server" + salt.encode())
+        ours = (sha(b"server" + salt.encode()), sha(b"next server" + salt.encode()))
+        self.s, self.next_seed = secrets or ours
         self.chains = {}
         for seat in range(self.seats):
             x = sha(f"seat {seat}{salt}".encode())
@@ -207,7 +255,6 @@ class Builder:
                     chain.append(H("link", chain[-1]))
                 chain.reverse()
             self.chains[seat] = chain
-        self.next_seed = sha(b"next server" + salt.encode())
         self.epoch = 0
         self.keys_of_epoch: dict[int, bytes] = {}
         self.orders: dict[int, list[str]] = {}
@@ -235,7 +282,7 @@ class Builder:
         }
         if kind == "hand.opened" and self.hand > 1:
             body["prev"] = sha(b"another event").hex()
-        if kind.partition(".")[0] in ("hand", "seeds", "cards", "trumps", "stock"):
+        if kind.partition(".")[0] in ("hand", "seeds", "cards", "trumps", "stock", "play"):
             body["hand"] = self.hand
         self.forge(body)
         if body.pop("drop", False):
@@ -268,8 +315,9 @@ class Builder:
             contribute=self.contribute,
             keys={str(s): public_key(f"seat {s}").hex() for s in self.keys},
             custody=self.custody,
-            timeouts={"seal": 60, "open": 60, "hand": 600, "table": 3600},
+            timeouts={"seal": 60, "open": 60, "hand": 600, "table": 3600, "turn": 30},
             disclosure=self.disclosure,
+            referee=self.referee,
             beacon=None,
             next_commitment=H("server seed", self.s).hex(),
         )
@@ -283,6 +331,7 @@ class Builder:
             commitment=self.C.hex(),
             next_commitment=H("server seed", self.next_seed).hex(),
             first=self.given_first,
+            match=self.match,
             round=None,
         )
         return self
@@ -479,8 +528,12 @@ class Builder:
             self.hold[to].append(place)
         return self
 
-    def close(self):
-        self.add("hand.closed")
+    def call(self, seat: int, call: str, amount: int | None = None, **options):
+        self.add("play.called", seat=seat, call=call, amount=amount, **options)
+        return self
+
+    def close(self, result: dict | None = None):
+        self.add("hand.closed", result=result)
         return self
 
     def abort(self, reason: str, missing=(), wait: int = 1000):

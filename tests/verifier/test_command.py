@@ -21,7 +21,7 @@ from tests.verifier import builder as B  # noqa: N812
 from tests.verifier.test_evidence import notes
 
 PACKAGE = Path(command.__file__).parent
-MUS = B.mus(salt="a")
+MUS = B.mus(salt="c")
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fairdeal_verifier import evidence, note, verify
 from tests.verifier import builder as B  # noqa: N812
+from tests.verifier.test_play_frame import whole
 
 SMALL = B.azi(seats=2).file()
 MUS = B.mus(keys=(0,)).file()
@@ -93,8 +94,8 @@ def test_random_changes_of_the_value(quick):
             return chooser.choice(junk)
         return value
 
-    plays = [B.mus, B.kozel, B.azi, B.svoi]
-    for number in range(500):
+    plays = [B.mus, B.kozel, B.azi, B.svoi, whole]
+    for number in range(600):
         target = chooser.randrange(25)
         count = [0]
 
@@ -104,7 +105,7 @@ def test_random_changes_of_the_value(quick):
                 change(body)
 
         try:
-            built = plays[number % 4](forge=forge)
+            built = plays[number % 5](forge=forge)
         except Exception:  # noqa: BLE001 (the builder is not made for junk; the verifier is)
             continue
         value = built.value()

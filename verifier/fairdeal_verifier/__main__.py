@@ -17,11 +17,11 @@ if not __package__:
     sys.path[0:1] = []
     sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from fairdeal_verifier import __version__, verify
+from fairdeal_verifier import __version__, verify, verify_match
 from fairdeal_verifier.encoding import MAX_FILE
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.notes import Notes
-from fairdeal_verifier.report import Style, to_json, to_text
+from fairdeal_verifier.report import Style, match_to_json, match_to_text, to_json, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Checks a dealt hand. Offline, and by nothing but its file and what you kept.",
         epilog="Exit code: 0 verified, 1 failed, 2 usage, 3 incomplete, 4 unreadable.",
     )
-    parser.add_argument("file", metavar="FILE", help="HAND.fair.json, or - for standard input")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="HAND.fair.json, or - for standard input"
+    )
+    parser.add_argument(
+        "--match",
+        metavar="FILE",
+        nargs="+",
+        help="several hands of one table, in order: also checks that they follow each other",
+    )
     parser.add_argument(
         "--key", metavar="VKEY", help="the log key to trust, or a file that holds it"
     )
@@ -124,6 +132,34 @@ def _write(text: str) -> None:
     sys.stdout.flush()
 
 
+def _hand(options: argparse.Namespace) -> tuple[int, str]:
+    """Verifies one file; gives the exit code and the report."""
+    seeds, notes = _mine(options.mine)
+    report = verify(
+        _read(options.file),
+        key=_key(options.key),
+        mine=seeds,
+        receipts=[_read(name) for name in options.receipt],
+        notes=notes,
+        trace=options.trace,
+    )
+    if options.json:
+        return report.exit, to_json(report) + "\n"
+    return report.exit, to_text(report, _style(options.color), explain=options.explain)
+
+
+def _match(options: argparse.Namespace) -> tuple[int, str]:
+    """Verifies the files of a match; gives the exit code and the report. Spec: VER-7."""
+    if options.mine or options.receipt:
+        raise UsageError("--mine and --receipt are for one hand; check it on its own as well")
+    names, key = options.match, _key(options.key)
+    match = verify_match((_read(name) for name in names), key=key, trace=options.trace)
+    if options.json:
+        return match.exit, match_to_json(match, names) + "\n"
+    style = _style(options.color)
+    return match.exit, match_to_text(match, names, style, explain=options.explain)
+
+
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command.
 
@@ -134,29 +170,18 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     try:
         if options.lang not in _LANGUAGES:
             raise UsageError(f"--lang {options.lang} is not there yet; en is")
-        seeds, notes = _mine(options.mine)
-        report = verify(
-            _read(options.file),
-            key=_key(options.key),
-            mine=seeds,
-            receipts=[_read(name) for name in options.receipt],
-            notes=notes,
-            trace=options.trace,
-        )
+        if (options.file is None) == (options.match is None):
+            raise UsageError("give one file, or the files of a match with --match")
+        code, text = _match(options) if options.match else _hand(options)
     except ValueError as error:
         sys.stderr.write(f"fairdeal-verify: {error}\n")
         return USAGE
     try:
-        style = _style(options.color)
-        _write(
-            to_json(report) + "\n"
-            if options.json
-            else to_text(report, style, explain=options.explain)
-        )
+        _write(text)
     except BrokenPipeError:
         # Whoever read the report has seen enough; the exit code still says the verdict.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return report.exit
+    return code
 
 
 if __name__ == "__main__":

@@ -126,13 +126,15 @@ class Ceremony:
         return sorted(self._all - self._opened) if self.waits_for is Wait.SEEDS else []
 
     def closed_fault(self) -> str:
-        """Says why the hand may not be closed now. Spec: HAND-15."""
+        """Says why the hand may not be closed now. Spec: HAND-15, PLAY-1."""
         if self.waits_for is not Wait.PLAY:
             return "the hand was closed before it was dealt, or while seeds or a new stock were due"
         if self._game.due:
             return f"the hand was closed while {self._game.due} was due"
         if self._game.half_locked:
             return "the hand was closed while a round of discards was half locked"
+        if (self._file.last.body["result"] is None) == self._file.referee:
+            return "a hand has a result exactly if the table has a referee"
         return ""
 
     def aborted_fault(self, step: Step, before: Step, *, is_dealt: bool) -> str:
@@ -143,7 +145,7 @@ class Ceremony:
             before: The event before it.
             is_dealt: The cards have been dealt.
 
-        Spec: HAND-14, HAND-16
+        Spec: HAND-14, HAND-16, PLAY-6
         """
         reason, missing, late = step.body["reason"], step.body["missing"], self.missing()
         if reason == "lost":
@@ -158,6 +160,12 @@ class Ceremony:
                 "seal",
             ),
             "open_timeout": (self.waits_for is Wait.SEEDS, self.head, "open"),
+            # That a seat is on turn, and which, shows in the play, with every card known.
+            "turn_timeout": (
+                self._file.referee and self.waits_for is Wait.PLAY and not self._game.due,
+                before,
+                "turn",
+            ),
             "idle": (is_dealt and self.waits_for is not Wait.SEEDS, before, "hand"),
         }
         if reason in since:
@@ -166,7 +174,9 @@ class Ceremony:
                 return f"there was no {reason}: nothing of that kind was being waited for"
             if step.at - start.at < self._file.table.body["timeouts"][name] * 1000:
                 return f"there was no {reason}: the time was not over"
-        if reason == "operator":
+        if reason == "turn_timeout":
+            is_right = bool(missing)
+        elif reason == "operator":
             is_right = set(missing) <= set(late)
         else:
             is_right = missing == (late if reason in ("seal_timeout", "open_timeout") else [])

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.hand import Replay
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
+from fairdeal_verifier.play.follow import Following
 from fairdeal_verifier.primitives import DealKey
 
 NO_RULES = "the table's terms are not those of a game, so nothing can be replayed"
@@ -29,17 +30,17 @@ def skip_the_replay(file: HandFile) -> Iterator[Check]:
         else:
             yield Check(check_id, SKIP, NO_RULES)
     yield check_seats(file)
-    yield _PLAY
+    yield Check("play", SKIP, NO_RULES) if file.referee else _NO_PLAY
     yield Check("end", SKIP, NO_RULES)
     yield Check("disclosure", SKIP, NO_RULES)
 
 
 _BEACON = Check("beacon", NOT_APPLICABLE, "no beacon in this version")
-_PLAY = Check("play", NOT_APPLICABLE, "no referee in this version")
+_NO_PLAY = Check("play", NOT_APPLICABLE, "the table has no referee")
 
 
 class ReplayChecks:
-    """Checks 7 to 20, from `order` to `disclosure`."""
+    """Checks 7 to 20, from `order` to `disclosure`; `story` then tells the play."""
 
     def __init__(self, file: HandFile, replay: Replay, *, are_seeds_good: bool) -> None:
         self.file = file
@@ -47,6 +48,7 @@ class ReplayChecks:
         self.are_seeds_good = are_seeds_good
         self.dealt = replay.dealt.body if replay.dealt else None
         self.stated = _stated(file)
+        self.story: list[str] = []
 
     def __iter__(self) -> Iterator[Check]:
         yield self._found("order")
@@ -62,7 +64,7 @@ class ReplayChecks:
         for check_id in self.replay.findings.numbered:
             yield self._found(check_id)
         yield check_seats(self.file)
-        yield _PLAY
+        yield self._play()
         yield self._end()
         yield self._disclosure()
 
@@ -197,6 +199,25 @@ class ReplayChecks:
         deck = self.replay.decks.used.get(0)
         missing = self._not_dealt(check_id) or self._without_seeds(check_id)
         return (deck.key if deck else None), missing
+
+    def _play(self) -> Check:
+        """`play`. Spec: PLAY-1 to PLAY-6, PLAY-8, VER-3."""
+        if not self.file.referee:
+            return _NO_PLAY
+        missing = self._not_dealt("play")
+        if missing:
+            return missing
+        if self.file.disclosed is None:
+            return Check("play", SKIP, "it can be judged when every card is disclosed")
+        if not self.are_seeds_good:
+            return Check("play", SKIP, NO_SEEDS)
+        followed = Following(self.file, self.replay)
+        self.story = followed.story
+        if followed.fault:
+            return Check("play", FAIL, followed.fault)
+        if followed.unknown or not self.file.is_final:
+            return Check("play", SKIP, followed.unknown or "the hand has not ended yet")
+        return Check("play", PASS)
 
     def _end(self) -> Check:
         """`end`. Spec: HAND-15, HAND-16."""

@@ -8,7 +8,6 @@ from fairdeal_verifier.encoding import (
     LARGEST_INTEGER,
     FormatError,
     UnreadableError,
-    is_plain,
     milliseconds,
     read_event,
 )
@@ -18,6 +17,7 @@ from fairdeal_verifier.kinds import (
     Fits,
     by_seat,
     either,
+    is_boolean,
     is_card,
     is_count,
     is_discards,
@@ -27,6 +27,7 @@ from fairdeal_verifier.kinds import (
     is_hex16,
     is_hex32,
     is_null,
+    is_object,
     is_position,
     is_position_list,
     is_seat,
@@ -36,6 +37,7 @@ from fairdeal_verifier.kinds import (
     is_sigs,
     is_string,
     is_table,
+    is_word,
     many,
     one_of,
     record,
@@ -47,8 +49,8 @@ VERSION = "fairdeal/1"
 
 Body = dict[str, Any]
 
-_REASONS = frozenset(("seal_timeout", "open_timeout", "idle", "operator", "epochs", "lost"))
-_HAND_PREFIXES = ("hand.", "seeds.", "cards.", "trumps.", "stock.")
+_REASONS = ("seal_timeout", "open_timeout", "turn_timeout", "idle", "operator", "epochs", "lost")
+_HAND_PREFIXES = ("hand.", "seeds.", "cards.", "trumps.", "stock.", "play.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,6 @@ class Step:
     at: int
 
 
-def _is_ruleset(value: object, _seats: int) -> bool:
-    return type(value) is dict and is_plain(value)
-
-
 def _is_log_key(value: object, _seats: int) -> bool:
     try:
         return type(value) is str and bool(LogKey.parse(value))
@@ -88,13 +86,16 @@ FIELDS: dict[str, dict[str, Fits]] = {
         "origin": is_string,
         "log_key": _is_log_key,
         "game": is_string,
-        "ruleset": _is_ruleset,
+        "ruleset": is_object,
         "seats": within(1, MAX_SEATS),
         "contribute": is_seat_list,
         "keys": by_seat(is_hex32, empty=True),
         "custody": one_of("seats", "operator"),
-        "timeouts": record(seal=is_seconds, open=is_seconds, hand=is_seconds, table=is_seconds),
+        "timeouts": record(
+            seal=is_seconds, open=is_seconds, hand=is_seconds, table=is_seconds, turn=is_seconds
+        ),
         "disclosure": one_of("hand", "table"),
+        "referee": is_boolean,
         "beacon": is_null,
         "next_commitment": is_hex32,
     },
@@ -103,6 +104,7 @@ FIELDS: dict[str, dict[str, Fits]] = {
         "commitment": is_hex32,
         "next_commitment": is_hex32,
         "first": either(is_seat),
+        "match": either(is_object),
         "round": is_null,
     },
     "trumps.declared": {"trumps": by_seat(one_of(*SUITS)), "sigs": is_sigs},
@@ -141,8 +143,14 @@ FIELDS: dict[str, dict[str, Fits]] = {
     },
     "cards.returned": {},
     "cards.looked": {"seat": is_seat},
+    "play.called": {
+        "seat": is_seat,
+        "call": is_word,
+        "amount": either(within(0, LARGEST_INTEGER)),
+    },
+    "play.declared": {"what": is_word, "seats": is_seat_list},
     "stock.reshuffled": {"epoch": is_epoch, "count": is_count, "deck_root": is_hex32},
-    "hand.closed": {},
+    "hand.closed": {"result": either(is_object)},
     "hand.aborted": {"reason": one_of(*_REASONS), "missing": is_seat_list},
     # These three never stand in a hand's file; they are here because they are events.
     "hand.disclosed": {"server_seed": is_hex32, "discards": is_discards},

@@ -38,6 +38,7 @@ class HandFile:
         terms: T.
         game: The rules of the table's game.
         seats: The number of seats.
+        referee: The table has one.
         contribute: The contributing seats.
         keys: The Ed25519 keys of the seats that have one.
         opened: `hand.opened`.
@@ -75,6 +76,7 @@ class HandFile:
         self.terms = self.table.digest
         self.game: type[Game] = GAMES[table["game"]]
         self.seats: int = table["seats"]
+        self.referee: bool = table["referee"]
         self.contribute: list[int] = table["contribute"]
         self.keys = {int(seat): bytes.fromhex(key) for seat, key in table["keys"].items()}
         self.opened = steps[1]

@@ -16,6 +16,7 @@ from fairdeal_verifier.findings import Findings
 from fairdeal_verifier.games import Game
 from fairdeal_verifier.games.base import Discard, Place
 from fairdeal_verifier.kinds import MAX_EPOCH
+from fairdeal_verifier.play import PLAYS, match_fault
 
 KINDS = {
     "cards.drawn": "draw",
@@ -34,6 +35,7 @@ class Replay:
         game: The holdings and the stock as they are at the end.
         decks: The decks of the epochs.
         dealt: `hand.dealt`.
+        match_fault: With a referee, why the match before the hand cannot be so, or "".
         sealed_head: The event by which the last contributing seat sealed.
     """
 
@@ -47,7 +49,14 @@ class Replay:
         self.file = file
         self.findings = Findings()
         self.dealt: Step | None = None
-        self.game: Game = file.game(file.table.body["ruleset"], file.seats, file.hand)
+        ruleset, match = file.table.body["ruleset"], file.opened.body["match"]
+        self.game: Game = file.game(ruleset, file.seats, file.hand)
+        self.match_fault = ""
+        if file.referee:
+            play = PLAYS[file.game.id]
+            self.match_fault = match_fault(play, ruleset, file.seats, file.hand, match)
+            self.game.follow(frozenset() if self.match_fault else play.sits_out(match))
+        self._types = self.game.types | (self.game.said if file.referee else frozenset())
         self.decks = Decks(file, are_seeds_good=are_seeds_good)
         self._are_seeds_good = are_seeds_good
         self._ceremony = Ceremony(file, self.game, self.decks, self.findings)
@@ -68,7 +77,7 @@ class Replay:
         self.sealed_head = self._ceremony.sealed_head
 
     def _on_opened(self, step: Step) -> None:
-        if self.dealt and step.type not in self.game.types:
+        if self.dealt and step.type not in self._types:
             self.findings.fault(
                 "order", "a seed was opened after the deal of a game that never reshuffles"
             )
@@ -99,7 +108,7 @@ class Replay:
     # Play.
 
     def _on_play(self, step: Step) -> None:
-        """Judges an event after the deal. Spec: HAND-9."""
+        """Judges an event after the deal. What is said is judged by the play. Spec: HAND-9."""
         fault = self._place_fault(step)
         kind = KINDS.get(step.type)
         if kind is not None:
@@ -116,8 +125,10 @@ class Replay:
             self.findings.fault(check, judge(step, check))
         elif step.type == "cards.returned":
             self._return_fault = self._return_fault or fault or self.game.give_back()
-        else:
+        elif step.type == "cards.looked":
             self.findings.fault("deal", fault or self.game.look(step.body["seat"]))
+        elif step.type == "play.called":
+            self.game.call(step.body["seat"], step.body["call"], step.body["amount"])
         if self._ceremony.waits_for is Wait.PLAY and self.game.due == "seeds.opened":
             if self.game.epoch == MAX_EPOCH:
                 self._ceremony.waits_for = Wait.NO_MORE_EPOCHS
@@ -130,7 +141,7 @@ class Replay:
         fault = ""
         if self.dealt is None:
             fault = f"{step.type} stands before the deal"
-        elif step.type not in self.game.types:
+        elif step.type not in self._types:
             fault = f"{self.game.name} has no {step.type}"
         elif waits_for is Wait.STOCK and step.type != "stock.reshuffled":
             fault = f"{step.type} stands where a new stock was due"

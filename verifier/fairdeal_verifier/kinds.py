@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from fairdeal_verifier.encoding import is_plain
 from fairdeal_verifier.games import CARDS
 
 MAX_SEATS = 10
@@ -19,6 +20,7 @@ Fits = Callable[[Any, int], bool]
 
 _HEX = {size: re.compile(f"[0-9a-f]{{{2 * size}}}").fullmatch for size in (16, 32, 64)}
 _TABLE = re.compile("tbl_[0-9a-hjkmnp-tv-z]{26}").fullmatch
+_WORD = re.compile("[a-z_]{1,16}").fullmatch
 _SEATS = [frozenset(map(str, range(n))) for n in range(MAX_SEATS + 1)]
 
 
@@ -45,6 +47,21 @@ def is_hex16(value: object, _seats: int) -> bool:
 def is_hex64(value: object, _seats: int) -> bool:
     """64 bytes. Spec: ENC-5."""
     return type(value) is str and _HEX[64](value) is not None
+
+
+def is_boolean(value: object, _seats: int) -> bool:
+    """True or false."""
+    return type(value) is bool
+
+
+def is_word(value: object, _seats: int) -> bool:
+    """A word of the play. Spec: EVT-3."""
+    return type(value) is str and _WORD(value) is not None
+
+
+def is_object(value: object, _seats: int) -> bool:
+    """An object of any content that keeps to the profile. Spec: EVT-3."""
+    return type(value) is dict and is_plain(value)
 
 
 def is_null(value: object, _seats: int) -> bool:

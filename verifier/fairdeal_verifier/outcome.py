@@ -109,6 +109,7 @@ class Report:
         checks: In the order of VER-2.
         hand: None if the file could not be read as far as that.
         trace: If it was asked for.
+        story: The play in words, if there is a referee and all is disclosed.
     """
 
     verdict: str
@@ -118,9 +119,16 @@ class Report:
     checks: tuple[Check, ...] = ()
     hand: Hand | None = None
     trace: tuple[Trace, ...] = ()
+    story: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, checks: list[Check], hand: Hand | None, trace: tuple[Trace, ...] = ()) -> "Report":
+    def of(
+        cls,
+        checks: list[Check],
+        hand: Hand | None,
+        trace: tuple[Trace, ...] = (),
+        story: tuple[str, ...] = (),
+    ) -> "Report":
         """Judges. Spec: VER-4."""
         failed = next((check.id for check in checks if check.status == FAIL), None)
         skipped = {check.id for check in checks if check.status == SKIP}
@@ -135,7 +143,7 @@ class Report:
             if hand is not None and hand.aborted:
                 seats = f"seats {', '.join(map(str, hand.missing))}" if hand.missing else "no seat"
                 verdict = f"{VERIFIED} (aborted: {hand.aborted}, {seats})"
-        return cls(verdict, code, failed, "", tuple(checks), hand, trace)
+        return cls(verdict, code, failed, "", tuple(checks), hand, trace, story)
 
     @classmethod
     def unreadable(cls, reason: str) -> "Report":
@@ -151,7 +159,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Gives the report as report.schema.json describes it."""
         # Imported here, since `verify` does without.
-        from fairdeal_verifier.texts import NOT_PROVED, sentence  # noqa: PLC0415
+        from fairdeal_verifier.texts import NOT_PROVED  # noqa: PLC0415
 
         return {
             "format": "fairdeal-report/1",
@@ -160,15 +168,8 @@ class Report:
             "failed": self.failed,
             "reason": self.reason,
             "hand": _hand_to_json(self.hand) if self.hand else None,
-            "checks": [
-                {
-                    "id": check.id,
-                    "status": check.status,
-                    "text": sentence(check.id),
-                    "detail": "; ".join(filter(None, (check.note, check.values))),
-                }
-                for check in self.checks
-            ],
+            "checks": [check_to_json(check) for check in self.checks],
+            "play": list(self.story),
             "not_proved": list(NOT_PROVED),
         }
 
@@ -178,6 +179,18 @@ class Report:
     def status(self, check_id: str) -> str | None:
         """Gives the status of a check, or None if this hand has no such check."""
         return next((check.status for check in self.checks if check.id == check_id), None)
+
+
+def check_to_json(check: Check) -> dict[str, str]:
+    """Gives a check as report.schema.json describes it."""
+    from fairdeal_verifier.texts import sentence  # noqa: PLC0415
+
+    return {
+        "id": check.id,
+        "status": check.status,
+        "text": sentence(check.id),
+        "detail": "; ".join(filter(None, (check.note, check.values))),
+    }
 
 
 def _hand_to_json(hand: Hand) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
+from fairdeal_verifier.play import PLAYS
 from fairdeal_verifier.primitives import commitment_to, link_to, seal_of
 
 
@@ -38,10 +39,11 @@ def check_chain(file: HandFile) -> Check:
 
 
 def rules_fault(file: HandFile) -> str:
-    """Says why no game can be played at this table. Spec: TBL-1, GAME-3."""
+    """Says why no game can be played at this table. Spec: TBL-1, GAME-3, GAME-5."""
     if file.seats not in file.game.seat_numbers:
         return f"{file.game.name} is not played by {file.seats} seats"
-    return file.game.ruleset_fault(file.table.body["ruleset"])
+    options = PLAYS[file.game.id].options if file.referee else {}
+    return file.game.ruleset_fault(file.table.body["ruleset"], options)
 
 
 def _table_fault(file: HandFile) -> str:
@@ -57,7 +59,7 @@ def _table_fault(file: HandFile) -> str:
 
 
 def check_terms(file: HandFile) -> Check:
-    """`terms`. Spec: TBL-1, GAME-3, HAND-1."""
+    """`terms`. Spec: TBL-1, GAME-3, HAND-1, PLAY-1."""
     opened = file.opened.body
     values = f"T is {file.table.head}; the hand names {opened['terms']}"
     fault = _table_fault(file) or rules_fault(file)
@@ -65,6 +67,8 @@ def check_terms(file: HandFile) -> Check:
         fault = "the hand names other terms"
     if not fault and opened["commitment"] == opened["next_commitment"]:
         fault = "the next commitment is the same as this one"
+    if not fault and not file.referee and opened["match"] is not None:
+        fault = "the hand is part of a match although the table has no referee"
     if not fault and file.hand == 1 and opened["commitment"] != file.table.body["next_commitment"]:
         fault = "the commitment is not the one announced with the table"
     return Check("terms", FAIL if fault else PASS, fault, values)

@@ -4,10 +4,11 @@ Spec: VER-5, VER-6
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fairdeal_verifier.outcome import FAIL, Check, Hand, Report, Trace
+from fairdeal_verifier.match import MatchReport
+from fairdeal_verifier.outcome import FAIL, Check, Hand, Report, Trace, check_to_json
 from fairdeal_verifier.texts import NOT_PROVED, PREFIXES, STATUS_WORDS, reason, sentence
 
 _SUIT_SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
@@ -62,6 +63,51 @@ def to_text(report: Report, style: Style, *, explain: bool = False) -> str:
     return "\n".join(_lines(report, style, explain=explain)) + "\n"
 
 
+def match_to_json(match: MatchReport, names: Sequence[str]) -> str:
+    """Writes the report of a match as one JSON object; match.schema.json describes it."""
+    value = {
+        "format": "fairdeal-match-report/1",
+        "verdict": match.verdict,
+        "exit": match.exit,
+        "failed": match.failed,
+        "check": check_to_json(match.check),
+        "files": [
+            {"file": name, "report": report.to_json()}
+            for name, report in zip(names, match.reports, strict=True)
+        ],
+        "not_proved": list(NOT_PROVED),
+    }
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def match_to_text(match: MatchReport, names: Sequence[str], style: Style, *, explain: bool) -> str:
+    """Writes the report of a match: a line for each file, or all of it if it is to explain."""
+    return "\n".join(_match_lines(match, names, style, explain=explain)) + "\n"
+
+
+def _match_lines(
+    match: MatchReport, names: Sequence[str], style: Style, *, explain: bool
+) -> Iterator[str]:
+    yield f"{style.word(match.verdict)}  match, {len(names)} files"
+    if match.check.status == FAIL:
+        yield f"{style.word(FAIL)} match  {match.check.note}"
+    for name, report in zip(names, match.reports, strict=True):
+        if explain or report.trace:
+            yield f"{name}:"
+            yield from _lines(report, style, explain=explain)
+            continue
+        line = f"  {style.word(report.verdict)}  "
+        line += f"hand {report.hand.number}  {name}" if report.hand else name
+        if report.failed:
+            note = next(check.note for check in report.checks if check.id == report.failed)
+            line += f"  {FAIL} {report.failed}: {note}"
+        yield f"{line}  {report.reason}" if report.reason else line
+    yield from _check(match.check, style, explain=explain)
+    yield "A pass does not prove:"
+    for line in NOT_PROVED:
+        yield f"  - {line}"
+
+
 def _lines(report: Report, style: Style, *, explain: bool) -> Iterator[str]:
     hand = report.hand
     title = ""
@@ -77,6 +123,9 @@ def _lines(report: Report, style: Style, *, explain: bool) -> Iterator[str]:
         yield from _cards(hand, style)
     for check in report.checks:
         yield from _check(check, style, explain=explain)
+    if explain and report.story:
+        yield "  The play"
+        yield from (f"    {line}" for line in report.story)
     for trace in report.trace:
         yield from _trace(trace, style)
     if report.checks:

@@ -23,7 +23,7 @@ SENTENCES = {
     "show": "Showing {0}: each card was in the hand that showed it, and matches its seal.",
     "reshuffle": "Reshuffle {0}: the new stock is the thrown cards, shuffled with new seeds.",
     "seats": "Which seats gave seeds.",
-    "play": "Every move was legal, the right seat drew first, and the score is right.",
+    "play": "Every move was legal, what was due was done, and the score is right.",
     "end": "The hand was finished, or ended early for a stated reason after its deadline.",
     "disclosure": "The service opened what it promised to open, when it promised.",
     "log.inclusion": "The hand's last step is in the public log.",
@@ -32,6 +32,7 @@ SENTENCES = {
     "receipt": "The steps for which you kept a receipt are the steps in this file.",
     "seat.signature": "Seat {0} opened its seed with its own key.",
     "mine": "The seed you noted yourself is the one that was used.",
+    "match": "No hand is left out between these, and each begins with what the one before left.",
 }
 
 REASONS = {
@@ -64,12 +65,13 @@ REASONS = {
     "receipt": "It shows that you and this file were told the same, before the seeds were open.",
     "seat.signature": "With a key of its own, nobody else can speak for a seat.",
     "mine": "It is the one check that only you can supply.",
+    "match": "A score can be carried over wrong, and a lost hand left out.",
 }
 
 NOT_PROVED = (
     "that nobody looked at the cards: the service knows the deck of every hand it deals",
     "that the players did not talk to each other",
-    "that every move was legal or clever, or that the score is right",
+    "that a move was clever, or, at a table without a referee, legal and the score right",
     "anything about seats that gave no seed, unless they trust one that did",
     "that other hands were fair, or that none was left out: check each, or audit the log",
     "that others are shown the same log: compare its checkpoints with theirs",

@@ -57,14 +57,18 @@ def verify(
 
     Spec: VER-1, VER-2, VER-5
     """
-    given = Given.of(key, mine, receipts, notes)
+    return verify_given(data, Given.of(key, mine, receipts, notes), trace=trace)[0]
+
+
+def verify_given(data: bytes, given: Given, *, trace: bool) -> tuple[Report, HandFile | None]:
+    """Verifies a hand's file by what is given, and hands out the file if its format is right."""
     try:
         file = read(data)
     except UnreadableError as error:
-        return Report.unreadable(str(error))
+        return Report.unreadable(str(error)), None
     except FormatError as error:
-        return Report.unformatted(str(error))
-    return _verify_file(file, given, trace=trace)
+        return Report.unformatted(str(error)), None
+    return _verify_file(file, given, trace=trace), file
 
 
 def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
@@ -75,12 +79,14 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
     are_seeds_good = seeds[0].status == PASS and all(
         c.status in (PASS, NOT_APPLICABLE) for c in seeds
     )
-    replay = None
+    replay, story = None, list[str]()
     if rules_fault(file):
         checks += skip_the_replay(file)
     else:
         replay = Replay(file, are_seeds_good=are_seeds_good)
-        checks += ReplayChecks(file, replay, are_seeds_good=are_seeds_good)
+        replayed = ReplayChecks(file, replay, are_seeds_good=are_seeds_good)
+        checks += replayed
+        story = replayed.story
     sealed_head = replay.sealed_head if replay else None
     checks += [
         check_inclusion(file),
@@ -91,7 +97,7 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
         check_mine(file, given, replay),
     ]
     traces = tuple(_trace(deck) for deck in replay.decks.used.values()) if trace and replay else ()
-    return Report.of(checks, _describe(file, replay), traces)
+    return Report.of(checks, _describe(file, replay), traces, tuple(story))
 
 
 def _trace(deck: SealedDeck) -> Trace:

@@ -20,6 +20,7 @@ class Azi(Game):
         "trump": ("next_card", "dealer_last"),
     }
     types = frozenset(("cards.discarded", "cards.shown", "cards.looked"))
+    said = frozenset(("play.called",))
 
     def __init__(self, ruleset: Mapping[str, Any], seats: int, hand: int) -> None:
         """Sets the table."""
@@ -60,18 +61,24 @@ class Azi(Game):
             return "a card was thrown after one had been shown"
         if any(one.count != 1 or one.seat in self._locked for one in discards):
             return "each seat throws one card, once"
+        if any(one.seat in self.out for one in discards):
+            return "a seat threw a card that does not take part"
         return ""
 
     def after_discard(self, discards: list[Discard]) -> None:
         """Notes who has thrown."""
         self._locked.update(one.seat for one in discards)
-        self.half_locked = self.cards_each == 4 and len(self._locked) < self.seats
+        self.half_locked = self._are_throws_missing()
+
+    def _are_throws_missing(self) -> bool:
+        """Says if a seat that takes part has not thrown yet."""
+        return self.cards_each == 4 and not self._locked | self.out >= set(range(self.seats))
 
     def show_fault(self, seat: int) -> str:
         """Spec: AZI-2, AZI-3."""
         if self.ruleset["blind"] and seat not in self._looked:
             return f"seat {seat} showed a card without having looked at its cards"
-        if self.cards_each == 4 and len(self._locked) < self.seats:
+        if self._are_throws_missing():
             return "a card was shown before every seat had thrown one"
         return ""
 

@@ -7,64 +7,19 @@ found again under every later check.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-Place = tuple[int, int]  # epoch, position
+from fairdeal_verifier.games.cards import (
+    FRENCH_RANKS,
+    SPANISH_RANKS,
+    Discard,
+    Holding,
+    Place,
+    deck_of,
+)
 
-FRENCH_RANKS = ("6", "7", "8", "9", "10", "J", "Q", "K", "A")
-SPANISH_RANKS = ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12")
-
-
-def deck_of(ranks: Iterable[str], suits: Iterable[str]) -> list[str]:
-    """Lists cards in canonical order. Spec: SHUF-1."""
-    return [rank + suit for suit in suits for rank in ranks]
-
-
-@dataclass(slots=True)
-class Holding:
-    """The cards of one seat, as far as they are known.
-
-    Before disclosure nobody knows which cards a face-down discard took away. Those are counted in
-    `hidden`, and their places are still among `cards`, since each of them may be the one.
-
-    Attributes:
-        received: Every place that ever came to the seat.
-        cards: Places that have not left it as far as is known.
-        hidden: How many of `cards` have left it face down.
-        shown: Places it has shown.
-        fresh: How many cards it has shown since its last discard.
-        thrown: The known places of its face-down discards that have not gone back.
-        locks: How many discards it has made.
-    """
-
-    received: set[Place] = field(default_factory=set)
-    cards: set[Place] = field(default_factory=set)
-    hidden: int = 0
-    shown: set[Place] = field(default_factory=set)
-    fresh: int = 0
-    thrown: set[Place] = field(default_factory=set)
-    locks: int = 0
-
-    @property
-    def size(self) -> int:
-        """How many cards the seat has."""
-        return len(self.cards) - self.hidden
-
-    def take(self, place: Place) -> None:
-        """Receives a card."""
-        self.received.add(place)
-        self.cards.add(place)
-
-
-@dataclass(slots=True)
-class Discard:
-    """One seat's face-down discard; `places` is None as long as it is not disclosed."""
-
-    seat: int
-    count: int
-    places: list[Place] | None
+__all__ = ["FRENCH_RANKS", "SPANISH_RANKS", "Discard", "Game", "Holding", "Place", "deck_of"]
 
 
 class Game:
@@ -75,6 +30,7 @@ class Game:
         stock: The places of the newest epoch that have not been dealt, top first.
         epoch: The newest epoch that has a deck.
         due: The type of the event that has to come next, or ""; `seeds.opened`: a reshuffle is due.
+        out: With a referee, the seats that do not take part.
         half_locked: Some seats of a round of discards have locked and others have not.
     """
 
@@ -83,11 +39,12 @@ class Game:
     seat_numbers: ClassVar[range]
     options: ClassVar[dict[str, tuple[object, ...]]]
     types: ClassVar[frozenset[str]]
+    said: ClassVar[frozenset[str]] = frozenset()  # types that only a referee asks for
     suits: ClassVar[str] = "CDHS"
     ranks: ClassVar[tuple[str, ...]] = FRENCH_RANKS
     declares: ClassVar[bool] = False
     has_indicator: ClassVar[bool] = False
-    showing_plays: ClassVar[bool] = True
+    showing_plays: bool = True
 
     def __init__(self, ruleset: Mapping[str, Any], seats: int, hand: int) -> None:
         """Sets the table.
@@ -106,20 +63,38 @@ class Game:
         self.stock: deque[Place] = deque()
         self.epoch = 0
         self.due = ""
+        self.out: frozenset[int] = frozenset()
         self.half_locked = False
 
     # What the table is.
 
     @classmethod
-    def ruleset_fault(cls, ruleset: Mapping[str, Any]) -> str:
-        """Says what is wrong with a ruleset. Spec: GAME-3."""
-        if ruleset.keys() != cls.options.keys():
+    def ruleset_fault(
+        cls, ruleset: Mapping[str, Any], play: Mapping[str, tuple[object, ...] | range]
+    ) -> str:
+        """Says what is wrong with a ruleset. Spec: GAME-3, GAME-5.
+
+        Args:
+            ruleset: Any JSON object.
+            play: With a referee, the options of play.
+        """
+        options = {**cls.options, **play}
+        if ruleset.keys() != options.keys():
             return "the ruleset does not have exactly the options of its game"
-        for name, values in cls.options.items():
+        for name, values in options.items():
+            value = ruleset[name]
             # `1 == True`, so the kinds are compared too.
-            if not any(type(v) is type(ruleset[name]) and v == ruleset[name] for v in values):
+            if isinstance(values, range):
+                is_there = type(value) is int and value in values
+            else:
+                is_there = any(type(v) is type(value) and v == value for v in values)
+            if not is_there:
                 return f"the ruleset's option {name} has no value of the game"
         return ""
+
+    def follow(self, out: frozenset[int]) -> None:
+        """Has a referee, and these seats do not take part."""
+        self.out = out
 
     @property
     def cards_each(self) -> int:
@@ -268,6 +243,9 @@ class Game:
         """Follows `cards.looked`."""
         del seat
         return "nobody looks later in this game"
+
+    def call(self, seat: int, call: str, amount: int | None) -> None:
+        """Follows `play.called` as far as it moves cards; if it is legal is not judged here."""
 
     def pool(self) -> tuple[int, list[Place] | None]:
         """Gives how many cards a reshuffle takes, and which, if that is known."""

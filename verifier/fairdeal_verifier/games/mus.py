@@ -25,6 +25,7 @@ class Mus(Game):
     types = frozenset(
         ("cards.drawn", "cards.discarded", "cards.shown", "seeds.opened", "stock.reshuffled")
     )
+    said = frozenset(("play.called", "play.declared"))
     suits = "oceb"
     ranks = SPANISH_RANKS
     showing_plays = False

@@ -7,7 +7,7 @@ from fairdeal_verifier.games.base import Game, Place
 
 
 class Svoi(Game):
-    """Two seats, 36 cards, each seat its own trump. Spec: SVO-1, SVO-2, SVO-3."""
+    """Two seats, 36 cards, each seat its own trump. Spec: SVO-1, SVO-2, SVO-3, SVO-5."""
 
     id = "svoi"
     name = "Svoi Kozyri"
@@ -18,6 +18,7 @@ class Svoi(Game):
         "sixes": ("keep", "exchange"),
     }
     types = frozenset(("cards.shown", "cards.given"))
+    said = frozenset(("play.called",))
     declares = True
     showing_plays = False
 
@@ -27,6 +28,7 @@ class Svoi(Game):
         self._order: list[str] | None = None
         self._due_sixes: list[tuple[int, Place]] | None = None  # None before disclosure
         self._is_first = True
+        self._pile: list[Place] | None = None  # only a referee knows of it
 
     @property
     def cards_each(self) -> int:
@@ -84,10 +86,31 @@ class Svoi(Game):
             return "a card was given that is not a six of the other seat's trump alone"
         return ""
 
+    def follow(self, out: frozenset[int]) -> None:
+        """Cards that are shown leave the holding for the pile. Spec: SVO-5."""
+        super().follow(out)
+        self.showing_plays = True
+        self._pile = []
+
     def show(self, seat: int | None, place: Place) -> str:
         """Notes that the time of the exchange is over, and follows the card."""
         self._is_first = False
         return super().show(seat, place)
+
+    def after_show(self, seat: int, place: Place) -> None:
+        """Puts the card on the pile, if there is one. Spec: SVO-5."""
+        del seat
+        if self._pile is not None:
+            self._pile.append(place)
+
+    def call(self, seat: int, call: str, amount: int | None) -> None:
+        """Takes the top cards of the pile. Spec: SVO-5, SVO-9."""
+        self._is_first = False
+        if call == "take" and amount and self._pile:
+            start = max(0, len(self._pile) - amount)
+            for place in self._pile[start:]:
+                self.holdings[seat].take(place)
+            del self._pile[start:]
 
     def exchange_fault(self) -> str:
         """Says if the sixes never changed hands. Spec: SVO-3."""
