@@ -94,6 +94,12 @@ def _flip(text: str) -> str:
     return ("1" if text[0] == "0" else "0") + text[1:]
 
 
+def _before(closing: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+    """An event made up to stand before the end of a hand."""
+    common = {name: closing[name] for name in ("at", "hand", "prev", "table", "v")}
+    return common | {"seq": -1} | event
+
+
 def _set(kind: str, k: int, change: Callable[[dict[str, Any]], object]) -> Callable[..., None]:
     def apply(events: Events, _: File) -> None:
         change(_of(events, kind, k))
@@ -300,6 +306,8 @@ def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
 
     yield Broken("kozel-rechosen_fail", _forged(kozel, rechosen), "discard.1")
 
+    yield _rechosen_in_play(valid["kozel-played"])
+
     def foreign(events: Events, _: File) -> None:
         shown = _of(events, "cards.shown")["shown"][0]
         shown["seat"] = (shown["seat"] + 1) % 4
@@ -334,13 +342,13 @@ def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
     del opening["path"]
 
     def unseen(events: Events, _: File) -> None:
-        show = {**events[-1], "type": "cards.shown", "shown": [{**opening, "seat": 2}], "seq": -1}
-        events.insert(len(events) - 1, show)
+        show = {"type": "cards.shown", "shown": [{**opening, "seat": 2}]}
+        events.insert(len(events) - 1, _before(events[-1], show))
 
     yield Broken("azi-unseen_play_fail", _forged(valid["azi-blind"], unseen), "show.1")
 
     def late_pull(events: Events, _: File) -> None:
-        events.insert(len(events) - 1, {**events[-1], "type": "cards.returned", "seq": -1})
+        events.insert(len(events) - 1, _before(events[-1], {"type": "cards.returned"}))
 
     yield Broken("kozel-late_pull_fail", _forged(valid["kozel-whole"], late_pull), "end")
     yield Broken(
@@ -353,6 +361,25 @@ def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
         _forged(mus, _set("stock.reshuffled", 0, lambda e: e.update(deck_root="00" * 32))),
         "reshuffle.1",
     )
+
+
+def _rechosen_in_play(vector: Vector) -> Broken:
+    """At a table with a referee: two hidden discards of a seat change places once all is played."""
+    _, events = _load(vector)
+    throws = [event["discards"] for event in events if event["type"] == "cards.discarded"]
+    sizes = [[(seat, lock["count"]) for seat, lock in one.items()] for one in throws]
+    first, second = next(
+        (i, sizes.index(size, i + 1)) for i, size in enumerate(sizes) if size in sizes[i + 1 :]
+    )
+    seat = next(iter(throws[first]))
+    ks = [i for i, one in enumerate(throws) if seat in one]
+
+    def rechosen(_: Events, file: File) -> None:
+        discards = file["disclosed"]["discards"][seat]
+        a, b = ks.index(first), ks.index(second)
+        discards[a], discards[b] = discards[b], discards[a]
+
+    return Broken("kozel-played_rechosen_fail", _forged(vector, rechosen), f"discard.{first + 1}")
 
 
 def _ending(valid: dict[str, Vector]) -> Iterator[Broken]:

@@ -15,6 +15,7 @@ from seeds.answers import ANSWERS
 from seeds.forge import broken_hands
 from seeds.hands import valid_hands
 from seeds.local import Book
+from seeds.played import lies, matches, played_hands
 
 HERE = Path(__file__).parent
 
@@ -26,7 +27,7 @@ def vectors() -> dict[str, bytes]:
         files[f"{name}.json"] = _json(answer())
     index: dict[str, dict[str, Any]] = {}
     valid = {}
-    for vector in valid_hands():
+    for vector in (*valid_hands(), *played_hands()):
         valid[vector.name] = vector
         files[f"{vector.name}.fair.json"] = vector.file
         index[f"{vector.name}.fair.json"] = {
@@ -46,7 +47,22 @@ def vectors() -> dict[str, bytes]:
             kept = broken.name.removesuffix("_fail") + ".receipt"
             files[kept] = broken.receipt.encode()
             index[name]["receipts"] = [kept]
+    for lie in lies():
+        name = f"{lie.name}.fair.json"
+        files[name] = lie.file
+        is_good = lie.failed is None  # only its match shows it
+        index[name] = {
+            "verdict": "VERIFIED" if is_good else "FAILED",
+            "exit": 0 if is_good else 1,
+            "failed": lie.failed,
+        }
     files["index.json"] = _json(index)
+    files["matches.json"] = _json(
+        {
+            match.name: {"files": match.files, "exit": match.exit, "failed": match.failed}
+            for match in matches(sorted(index))
+        }
+    )
     return files
 
 
