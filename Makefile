@@ -82,7 +82,7 @@ bench: $(DEV)/.linked ## Measure
 	@$(BIN)/python -m bench $(ARGS)
 
 .PHONY: soak
-soak: $(DEV)/.linked ## The full counts, resumable; writes docs/soak.json (about half an hour)
+soak: $(DEV)/.linked ## The full counts, resumable; writes docs/soak.json (about an hour)
 	@$(BIN)/python -m tests.soak
 
 .PHONY: faults

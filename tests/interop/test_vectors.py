@@ -27,7 +27,8 @@ from seeds.generate import vectors
 from tests.interop.conftest import INDEX, KEY, SEEDS, hand, load
 
 VALID = [name for name, expected in INDEX.items() if expected["exit"] in (0, 3)]
-CHECKS_WITHOUT_A_FORGERY = {"beacon", "seats", "play", "log.witness", "mine"}
+CHECKS_WITHOUT_A_FORGERY = {"beacon", "seats", "log.witness", "mine"}
+MATCHES = load("matches.json")
 
 
 def test_vectors_are_what_the_core_gives():
@@ -44,14 +45,43 @@ def test_verdict(name):
     assert (report.exit, report.failed) == (expected["exit"], expected["failed"])
 
 
+@pytest.mark.parametrize("name", MATCHES)
+def test_match(name):
+    """PLAY-9, VER-7: the verdict of the files together, by the command."""
+    expected = MATCHES[name]
+    files = [str(SEEDS / file) for file in expected["files"]]
+    done = subprocess.run(
+        [sys.executable, "-m", "fairdeal_verifier", "--key", KEY, "--json", "--match", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["failed"]) == (expected["exit"], expected["failed"])
+    assert [file["report"]["exit"] for file in report["files"]] == [
+        INDEX[file]["exit"] for file in expected["files"]
+    ]
+
+
+def test_every_game_has_a_match_and_a_lie_about_one():
+    """Those that fail do so although each of their files is right."""
+    right = {name for name, expected in MATCHES.items() if expected["exit"] == 0}
+    wrong = {name for name, expected in MATCHES.items() if expected["failed"] == "match"}
+    assert right | wrong == set(MATCHES)
+    for names in (right, wrong):
+        assert {name.partition("-")[0] for name in names} == {"azi", "kozel", "mus", "svoi"}
+    used = {file for name in wrong for file in MATCHES[name]["files"]}
+    assert {INDEX[file]["exit"] for file in used} == {0}
+
+
 def test_every_check_has_a_forgery_that_fails_it_first():
     failed = {expected["failed"] for expected in INDEX.values()} - {None}
     kinds = {".".join(part for part in check.split(".") if not part.isdigit()) for check in failed}
     texts = {
         "format", "chain", "terms", "server.commitment", "seal", "order", "shuffle",
         "deck.cards", "deck.root", "first", "deal", "pick.first", "pick.indicator", "draw",
-        "discard", "show", "reshuffle", "end", "disclosure", "log.inclusion", "log.signature",
-        "receipt", "seat.signature",
+        "discard", "show", "reshuffle", "play", "end", "disclosure", "log.inclusion",
+        "log.signature", "receipt", "seat.signature",
     }  # fmt: skip
     assert texts <= kinds | CHECKS_WITHOUT_A_FORGERY
     assert "chain.1.3" in failed

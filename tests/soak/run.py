@@ -20,8 +20,12 @@ from typing import Any
 from unittest import mock
 
 from fairdeal_verifier import note as their_notes
+from fairdeal_verifier.play import follow
 from fairdeal_verifier.verify import verify
 from tests.interop.conftest import INDEX, KEY, SEEDS, SMALLEST, hand
+from tests.interop.play_files import changed_files, verified_tables
+from tests.interop.play_pair import NAMES, paired_games
+from tests.interop.rule_faults import FAULTS, hunt
 from tests.interop.work import changed_bytes, mangled_files, random_hands
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +52,17 @@ def forged_hands() -> tuple[int, list[str]]:
     """Control: hands that are not right are found not to be."""
     names = [name for name, e in INDEX.items() if e["exit"] == 1 and "receipts" not in e]
     return len(names), [n for n in names if verify((SEEDS / n).read_bytes(), key=KEY).exit == 1]
+
+
+def faulty_rules() -> tuple[int, list[str]]:
+    """Control: a mistake planted in the core's rules is seen by the pairs."""
+    return hunt(FAULTS[0].game, FAULTS[0])
+
+
+def without_results() -> tuple[int, list[str]]:
+    """Control: a verifier that does not compare results lets changed files pass."""
+    with mock.patch.object(follow, "is_same", return_value=True):
+        return changed_files("kozel", 0, 10)
 
 
 def pytest_part(*arguments: str) -> tuple[int, list[str]]:
@@ -78,6 +93,16 @@ def parts() -> Iterator[Part]:
     yield "random_hands.control", forged_hands, ()
     for start in range(10_000, 30_000, 500):
         yield f"random_hands.{start}", random_hands, (start, start + 500)
+    yield "play.control", faulty_rules, ()
+    for game in NAMES:
+        for start in range(0, 20_000, 500):
+            yield f"play.{game}.{start}", paired_games, (game, start, start + 500)
+    yield "play-files.control", without_results, ()
+    for game in NAMES:
+        for start in range(10_000, 11_000, 100):
+            yield f"play-files.{game}.{start}", verified_tables, (game, start, start + 100)
+            changed = f"play-files.{game}.{start}.changed"
+            yield changed, changed_files, (game, start, start + 100)
     yield "statistics.core", pytest_part, ("tests/core",)
     yield "kill_loop.control", kill_loop, (6, "--variant", "ack_before_commit")
     yield "kill_loop.50", kill_loop, (50,)
