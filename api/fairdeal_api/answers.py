@@ -32,6 +32,27 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class LegalMove(Answer):
+    """A legal move: an action, but for `names`, and for `least` and `most` of an amount."""
+
+    type: Literal["show", "discard", "pull", "call", "look"]
+    seat: int
+    cards: list[list[int]] | None = None
+    names: list[str] | None = None
+    call: str | None = None
+    least: int | None = None
+    most: int | None = None
+
+
+class Result(Answer):
+    """What a hand gave, as the rules of its game say."""
+
+    first: int | None
+    match: dict[str, Any]
+    score: dict[str, Any]
+    winner: int | None
+
+
 class Problem(Answer):
     """An error, as RFC 9457 has it. `code` is stable; nothing that was sent is in it."""
 
@@ -46,6 +67,8 @@ class Problem(Answer):
     hand: int | None = None
     state: str | None = None
     errors: list[dict[str, str]] | None = None
+    rule: str | None = None
+    legal: list[LegalMove] | None = None
 
 
 class EventOut(Answer):
@@ -158,6 +181,7 @@ class Table(Answer):
     keys: dict[SeatKey, Hex32]
     timeouts: TimeoutsIn
     disclosure: Literal["hand", "table"]
+    referee: bool
     terms: Hex32
     terms_event: str
     origin: str
@@ -180,6 +204,7 @@ class HandOpened(Sealing):
 
     commitment: Hex32
     next_commitment: Hex32
+    match: dict[str, Any] | None = None
 
 
 class ShownOut(Opening):
@@ -201,6 +226,9 @@ class Dealt(HandWritten):
     shown: list[ShownOut] | None = None
     six_on_stage: str | None = None
     cards: dict[SeatKey, list[Opening]] | None = None
+    turn: list[int] | None = None
+    play: dict[str, Any] | None = None
+    result: Result | None = None
 
 
 class Acted(HandWritten):
@@ -210,6 +238,11 @@ class Acted(HandWritten):
     deadline: Time | None
     due_head: Hex32 | None = None
     cards: dict[SeatKey, list[Opening]] | None = None
+    turn: list[int] | None = None
+    play: dict[str, Any] | None = None
+    result: Result | None = None
+    transcript: str | None = None
+    server_seed: Hex32 | None = None
 
 
 class NextHand(Answer):
@@ -261,6 +294,7 @@ class SeatCards(Answer):
     roots: list[Root]
     next_discard: NextDiscard
     seq: Index
+    moves: list[LegalMove] | None = None
 
 
 class Hand(Answer):
@@ -293,6 +327,10 @@ class Hand(Answer):
     reason: str | None
     missing: list[int]
     server_seed: Hex32 | None
+    match: dict[str, Any] | None = None
+    turn: list[int] | None = None
+    play: dict[str, Any] | None = None
+    result: Result | None = None
 
 
 class FinishedHand(Answer):
@@ -324,6 +362,23 @@ class TranscriptFile(Answer):
     disclosed: dict[str, Any] | None = None
 
 
+class Bounds(Answer):
+    """An option that is a number."""
+
+    default: int
+    low: int
+    high: int
+
+
+class PlayRules(Answer):
+    """What there is besides at a table with a referee."""
+
+    options: dict[str, list[str | int | bool] | Bounds]
+    match: dict[str, Any]
+    calls: dict[str, str]
+    rules: str
+
+
 class Game(Answer):
     """A game: its deck, its options, how it is dealt."""
 
@@ -334,6 +389,7 @@ class Game(Answer):
     can_reshuffle: bool
     declares_trumps: bool
     procedure: str
+    play: PlayRules
     card_names: dict[str, dict[str, str]]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fairdeal.dealing import Dealing
 from fairdeal.errors import StateError
 from fairdeal.hand import Phase
-from fairdeal_api import http, problems, views
+from fairdeal_api import http, play, problems, views
 from fairdeal_api.draft import Draft, Work, patience_of
 from fairdeal_api.http import Call, Header, Reply
 from fairdeal_api.kept import Parts
@@ -266,6 +266,10 @@ class Dealer:
         lost = slot.dealing is None
         reason = "lost" if lost else hand.deadline[0]
         missing = hand.missing_seals if hand.phase is Phase.SEALING else hand.missing_seeds
+        if reason == "turn_timeout":
+            missing = play.turn(hand, slot.dealing)
+            # Without a referee's view (see `Slots`) nobody knows whose turn it was.
+            reason = reason if missing else "operator"
         try:
             draft.abort(reason, () if lost else missing)
         except StateError:

@@ -58,11 +58,11 @@ class Draft:
     def apply(self, event: Event) -> None:
         """Add one event, or raise what the core says against it."""
         self.table = self.table.apply(event)
-        self.events.append(event)
         if isinstance(event, HandEvent) and self.dealing is not None:
             hand = self.table.hand
             if hand is not None and hand.number == self.dealing.hand.number:
-                self.dealing = self.dealing.at(hand)
+                self.dealing = self.dealing.after(hand, event)
+        self.events.append(event)
         if isinstance(event, HandAborted) or event.TYPE == "hand.closed":
             self._finished(event)
 
@@ -86,6 +86,8 @@ class Draft:
             self.apply(event)
         if self.hand.chains_ended:
             self.abort("epochs", ())
+        elif self.hand.is_final:
+            self.disclose_due()
 
     # --- events that take something from the service --------------------------------------------
 
@@ -108,6 +110,7 @@ class Draft:
                 commitment=self.table.next_commitment,
                 next_commitment=commitment,
                 first=first,
+                match=self.table.next_match(),
             )
         )
         sealed = self._slots.seal_seed(self.slot.id, number + 1, following, commitment)
@@ -120,7 +123,7 @@ class Draft:
 
     def discard(self, seat: int, places: Iterable[Place], sigs: Signatures) -> tuple[int, bytes]:
         """A seat's discard; returns its k and its salt. Spec: HAND-10."""
-        self._expect_playing()
+        self.expect_playing()
         before = self.secrets
         k = len(before.thrown.get(seat, ()))
         event, after = before.discard(self.header, {seat: places}, sigs)
@@ -132,7 +135,8 @@ class Draft:
         self.rows.discards.append(DiscardsRow(self.slot.id, event.hand, event.header.seq, sealed))
         return k, salt
 
-    def _expect_playing(self) -> None:
+    def expect_playing(self) -> None:
+        """Raise `already_final` or `wrong_phase` unless players may act."""
         if self.hand.phase is not Phase.PLAYING:
             raise Problem("already_final" if self.hand.is_final else "wrong_phase")
 
@@ -208,7 +212,7 @@ def patience_of(hand: Hand) -> int:
         return timeouts.seal
     if hand.phase in (Phase.OPENING, Phase.REOPENING):
         return timeouts.open
-    return timeouts.hand
+    return timeouts.turn if hand.table.referee else timeouts.hand
 
 
 Work = Callable[[Draft], dict[str, object]]

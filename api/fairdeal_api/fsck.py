@@ -8,8 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fairdeal.dealing import Dealing
 from fairdeal.errors import FairdealError
-from fairdeal.events import HandAborted, HandClosed, HandOpened, TableOpened, parse_event
+from fairdeal.events import (
+    Event,
+    HandAborted,
+    HandClosed,
+    HandDisclosed,
+    HandEvent,
+    HandOpened,
+    TableOpened,
+    parse_event,
+)
+from fairdeal.hand import Hand
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey
 from fairdeal.merkle import Tree, leaf_hash
@@ -28,6 +39,8 @@ _ENOUGH = 50
 
 Promises = dict[tuple[str, int], bytes]
 """The commitments that the log holds, by table and hand."""
+Played = dict[tuple[str, int], list[HandEvent]]
+"""Events of hands with a referee that are not disclosed yet, by table and hand."""
 
 
 @dataclass(slots=True)
@@ -83,6 +96,7 @@ def _replay(reader: SQLiteReader, report: Report) -> tuple[Tree, dict[str, Table
     tree = Tree()
     tables: dict[str, Table] = {}
     commitments: Promises = {}
+    played: Played = {}
     broken: set[str] = set()
     for row in reader.all_events():
         leaf = leaf_hash(row.body)
@@ -95,7 +109,9 @@ def _replay(reader: SQLiteReader, report: Report) -> tuple[Tree, dict[str, Table
         if row.table_id in broken:
             continue
         try:
-            _fold(row.table_id, row.seq, row.body, tables, commitments, report)
+            event = _fold(row.table_id, row.seq, row.body, tables, commitments, report)
+            if row.table_id in tables:
+                _referee(tables[row.table_id], event, played, report)
         except FairdealError as error:
             broken.add(row.table_id)
             report.fault(f"Entry {row.idx}: event {row.seq} of {row.table_id} is {error.code}.")
@@ -110,7 +126,7 @@ def _fold(
     tables: dict[str, Table],
     commitments: Promises,
     report: Report,
-) -> None:
+) -> Event:
     event = parse_event(body)
     if event.header.table != table_id or event.header.seq != seq:
         report.fault(f"Event {seq} of {table_id} is filed under another name.")
@@ -122,12 +138,34 @@ def _fold(
         if isinstance(event, HandClosed | HandAborted):
             report.hands += 1
         if not isinstance(event, HandOpened):
-            return
+            return event
         promised, hand = event.next_commitment, event.hand + 1
     else:
         report.fault(f"{table_id} begins without its terms.")
-        return
+        return event
     commitments[table_id, hand] = promised
+    return event
+
+
+def _referee(table: Table, event: Event, played: Played, report: Report) -> None:
+    """A disclosed hand with a referee was played by the rules, to its result. Spec: PLAY-8."""
+    if not table.terms_event.referee or not isinstance(event, HandEvent):
+        return
+    if not isinstance(event, HandDisclosed):
+        played.setdefault((table.id, event.hand), []).append(event)
+        return
+    events = played.pop((table.id, event.hand), [])
+    try:
+        hand: Hand | None = None
+        for past in events:
+            if isinstance(past, HandOpened):
+                hand = Hand.open(table.terms_event, table.terms, past)
+            elif hand is not None:
+                hand = hand.apply(past)
+        if hand is not None:
+            Dealing(hand, event.server_seed, event.discards).at(hand).replayed(events)
+    except FairdealError as error:
+        report.fault(f"Hand {event.hand} of {table.id} was not played by the rules: {error.code}.")
 
 
 def _check_log(

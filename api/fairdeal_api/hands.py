@@ -12,6 +12,7 @@ from fairdeal.events import (
     CardsReturned,
     CardsShown,
     HandClosed,
+    PlayCalled,
     SeedsOpened,
     SeedsSealed,
     TrumpsDeclared,
@@ -19,12 +20,13 @@ from fairdeal.events import (
 from fairdeal.hand import Hand, Phase
 from fairdeal.hashing import Digest
 from fairdeal.seeds import Seal, SeatSeed
-from fairdeal_api import views
+from fairdeal_api import play, views
 from fairdeal_api.draft import Draft
 from fairdeal_api.problems import Problem
 from fairdeal_api.schemas import (
     Action,
     Actions,
+    CallOut,
     CloseHand,
     Deal,
     Discard,
@@ -32,6 +34,7 @@ from fairdeal_api.schemas import (
     Look,
     OpenHand,
     OpenSeeds,
+    Pull,
     PutSeed,
     Return,
     Show,
@@ -91,6 +94,7 @@ def open_hand(draft: Draft, body: OpenHand) -> Json:
     return {
         "commitment": hand.commitment.hex(),
         "next_commitment": hand.next_commitment.hex(),
+        **({"match": dict(hand.match)} if hand.match is not None else {}),
         **views.sealing(hand),
     }
 
@@ -176,9 +180,10 @@ def put_seed(draft: Draft, number: int, seat: int, body: PutSeed) -> Json:
 def after_seeds(draft: Draft, before: Hand) -> Json:
     """What seeds have led to: nothing yet, a deal, or a service."""
     hand = draft.hand
+    refereed = play.answer(draft) if hand.table.referee else {}
     if before.dealt is None and hand.dealt is not None:
-        return views.dealt(hand, draft.secrets)
-    value: Json = {"deadline": views.deadline(hand), "due_head": views.due_head(hand)}
+        return {**views.dealt(hand, draft.secrets), **refereed}
+    value: Json = {"deadline": views.deadline(hand), "due_head": views.due_head(hand), **refereed}
     if hand.sealed_head is not None:
         value["sealed_head"] = hand.sealed_head.hex()
     return value
@@ -202,7 +207,9 @@ def act(draft: Draft, number: int, body: Actions) -> Json:
     if len(body.actions) > 1 and any(isinstance(action, OpenSeeds) for action in body.actions):
         # A seed in one request with a lock would be opened before its head had a receipt.
         raise Problem("too_early")
-    results = [_act(draft, action) for action in body.actions]
+    refereed = before.table.referee
+    make = play.Judge(_act) if refereed else _act
+    results = [make(draft, action) for action in body.actions]
     hand = draft.hand
     value: Json = {"results": results, "deadline": views.deadline(hand)}
     if hand.phase is Phase.REOPENING:
@@ -210,6 +217,10 @@ def act(draft: Draft, number: int, body: Actions) -> Json:
     if hand.table.custody == "operator":
         looked = {action.seat for action in body.actions if isinstance(action, Look)}
         value["cards"] = views.new_cards(before, hand, draft.secrets, looked)
+    if refereed:
+        value |= play.answer(draft)
+        if hand.is_final:
+            value |= ended(draft, number)
     return value
 
 
@@ -231,6 +242,10 @@ def _act(draft: Draft, action: Action) -> Json:
         case Return():
             draft.apply(CardsReturned(header=draft.header, hand=draft.hand.number))
             return {"type": "return"}
+        case Pull() if draft.hand.table.referee:
+            return _pull(draft, action)
+        case CallOut():
+            return _call(draft, action)
         case OpenSeeds():
             open_seeds(draft, action.epoch, action.head, action.seeds, action.sigs)
             return {"type": "seeds", "epoch": action.epoch}
@@ -257,6 +272,28 @@ def _discard(draft: Draft, action: Discard) -> Json:
     }
 
 
+def _call(draft: Draft, action: CallOut) -> Json:
+    draft.apply(
+        PlayCalled(
+            header=draft.header,
+            hand=draft.hand.number,
+            seat=action.seat,
+            call=action.call,
+            amount=action.amount,
+        )
+    )
+    said = {"call": action.call, "amount": action.amount}
+    return {"type": "call", "seat": action.seat, **said}
+
+
+def _pull(draft: Draft, action: Pull) -> Json:
+    """The trick goes back, if cards lie in it, and four of one suit come in. Spec: KOZ-15."""
+    layout = draft.hand.playing
+    if layout.trick or layout.locked:
+        draft.apply(CardsReturned(header=draft.header, hand=draft.hand.number))
+    return {**_show(draft, Show(type="show", seat=action.seat, cards=action.cards)), "type": "pull"}
+
+
 def _show(draft: Draft, action: Show) -> Json:
     event: CardsShown = draft.secrets.show(draft.header, action.seat, _places(action.cards))
     draft.apply(event)
@@ -269,7 +306,8 @@ def _show(draft: Draft, action: Show) -> Json:
 
 def close(draft: Draft, number: int, body: CloseHand) -> Json:
     """End a hand, open its secret by the policy, and begin the next if asked. Spec: HAND-15."""
-    current(draft, number)
+    if current(draft, number).table.referee:
+        raise Problem("wrong_phase")  # it closes by itself. Spec: PLAY-4
     draft.apply(HandClosed(header=draft.header, hand=number))
     draft.disclose_due()
     value = ended(draft, number)

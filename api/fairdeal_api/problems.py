@@ -65,6 +65,7 @@ KINDS: Final[dict[str, Kind]] = {
     "draw_not_due": Kind(409, "No draw is due."),
     "not_due": Kind(409, "This is not due."),
     "wrong_event": Kind(409, "Something else is due first."),
+    "illegal_move": Kind(409, "The rules of the game do not allow this move now."),
     "action_not_allowed": Kind(409, "The game or its ruleset does not have this action now."),
     "already_disclosed": Kind(409, "The server seed of this hand is open already."),
     "not_looked": Kind(409, "The seat has not looked at its cards."),

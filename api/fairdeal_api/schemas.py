@@ -33,12 +33,13 @@ class Nothing(Request):
 
 
 class TimeoutsIn(Request):
-    """Seconds until a missing seal or seed, an idle hand or an idle table ends something."""
+    """Seconds until a missing seal, seed or move, or an idle hand or table, ends something."""
 
     seal: Seconds = 120
     open: Seconds = 60
     hand: Seconds = 3600
     table: Seconds = 86_400
+    turn: Seconds = 60
 
 
 class CreateTable(Request):
@@ -60,6 +61,7 @@ class CreateTable(Request):
     keys: Annotated[dict[SeatKey, Hex32], Field(max_length=10)] = Field(default_factory=dict)
     timeouts: TimeoutsIn = TimeoutsIn()
     disclosure: Literal["hand", "table"] = "hand"
+    referee: bool = False
     test_seed: Hex32 | None = None
 
 
@@ -174,7 +176,26 @@ class Look(Request):
     seat: Seat
 
 
-Action = Annotated[Draw | Discard | Show | Return | OpenSeeds | Look, Field(discriminator="type")]
+class Pull(Request):
+    """A seat takes a trick back and comes in with four cards of one suit."""
+
+    type: Literal["pull"]
+    seat: Seat
+    cards: Annotated[list[Place], Field(min_length=1, max_length=36)]
+
+
+class CallOut(Request):
+    """A seat says something: a bet, a pass, a pick-up."""
+
+    type: Literal["call"]
+    seat: Seat
+    call: Annotated[str, Field(pattern=r"^[a-z_]{1,16}$")]
+    amount: Annotated[int, Field(ge=0, le=2**53 - 1)] | None = None
+
+
+Action = Annotated[
+    Draw | Discard | Show | Return | OpenSeeds | Look | Pull | CallOut, Field(discriminator="type")
+]
 
 
 class Actions(Request):

@@ -12,13 +12,14 @@ from typing import Any
 
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
-from fairdeal.errors import VerificationError
+from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import Discards, HandEvent, HandOpened, TableOpened, parse_event
 from fairdeal.hand import Hand
 from fairdeal.hashing import u32be
 from fairdeal.seeds import Commitment, ServerSeed, commit, verify_commitment
 from fairdeal.table import Table
 from fairdeal_api import system
+from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.store import DiscardsRow, EventRow, Reader, TableRow
@@ -136,9 +137,25 @@ class Slots:
             test_seed = self._sealer.open("test seed", row.id, 0, row.test_seed)
         slot = Slot(row.id, row.operator, table, test_seed)
         if table.hand is not None:
-            slot.dealing = self.dealing(slot, table.hand)
+            slot.dealing = self._refereed(row.id, self.dealing(slot, table.hand))
         slot.next_seed = self.server_seed(row.id, 1 + (table.hand.number if table.hand else 0))
         return slot
+
+    def _refereed(self, table_id: str, dealing: Dealing | None) -> Dealing | None:
+        """With the referee's view of a hand under way, where there is a referee.
+
+        If another version of the service has let something pass that this one's rules do not
+        allow, there is no view: the hand can be aborted, and nothing else.
+        """
+        if dealing is None or not dealing.hand.table.referee or dealing.hand.is_final:
+            return dealing
+        rows = self._reader.events(table_id, -1, 1_000_000, dealing.hand.number)
+        events = [event for row in rows if isinstance(event := parse_event(row.body), HandEvent)]
+        try:
+            return dealing.replayed(events)
+        except StateError as error:
+            LOG.write("referee.lost", error=type(error).__name__)
+            return dealing
 
     def _events(self, table_id: str) -> Iterable[EventRow]:
         after = -1

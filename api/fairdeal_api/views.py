@@ -80,7 +80,9 @@ def dealt(hand: Hand, dealing: Dealing) -> Json:
 def may_see(hand: Hand, seat: int) -> bool:
     """Whether a seat's cards may leave the service. Spec: HAND-7, AZI-3."""
     layout = hand.layout
-    return layout is not None and (not hand.table.ruleset.get("blind") or seat in layout.looked)
+    if layout is None or seat in layout.out:
+        return False
+    return not hand.table.ruleset.get("blind") or seat in layout.looked
 
 
 def new_cards(before: Hand, after: Hand, dealing: Dealing, looked: set[int]) -> Raw:
@@ -102,11 +104,12 @@ def cards(hand: Hand, dealing: Dealing, seat: int, roots: list[Json], seq: int) 
     layout = hand.layout
     if layout is None:
         raise Problem("wrong_phase")
-    if not may_see(hand, seat):
+    sees = may_see(hand, seat)
+    if not sees and not layout.refereed:
         raise Problem("not_looked")
     held = set(dealing.holding(seat))
     mine = []
-    for place in layout.received[seat]:
+    for place in layout.received[seat] if sees else ():
         state = "shown" if place in layout.shown else "held"
         mine.append({**opening(dealing, place), "state": state if place in held else "discarded"})
     played = [
@@ -178,6 +181,7 @@ def terms(event: TableOpened) -> Json:
         "keys": {str(seat): key.hex() for seat, key in event.keys.items()},
         "timeouts": event.timeouts._asdict(),
         "disclosure": event.disclosure,
+        "referee": event.referee,
         "origin": event.origin,
         "log_key": event.log_key,
     }

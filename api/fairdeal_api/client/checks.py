@@ -233,7 +233,11 @@ class Checks:
         opening = Opening.from_dict(item)
         place = Place(opening.epoch, opening.position)
         evidence = {"got": _text(opening)}
-        if place not in self.places:
+        layout = self.chain.hand.layout
+        # Cards that were picked up are in the layout, which the chain's events have made, until
+        # this seat plays them again.
+        taken = layout is not None and place in layout.received[self.memory.seat]
+        if place not in self.places and not taken and not self._played(place):
             raise CheckError(
                 "position_not_yours", "the rules did not give this position to this seat", evidence
             )
@@ -246,6 +250,24 @@ class Checks:
             if self.notes is not None:
                 self.notes.cards.append((time.time_ns() // 1_000_000, place, opening.card))
         return HeldCard(place, opening.card, str(item["state"]))
+
+    def _played(self, place: Place) -> bool:
+        """Whether this seat has shown the card of this place, wherever that one came from."""
+        return place in self.proved or any(
+            claim.seat == self.memory.seat and claim.k is None and place in claim.places
+            for claim in self.chain.hand.claims
+        )
+
+    def named(self, move: dict[str, Any]) -> None:
+        """The cards that a listed move names are the ones proved at these places."""
+        for place, name in zip(move.get("cards", ()), move.get("names", ()), strict=False):
+            known = self.proved.get(Place(*place))
+            if known is None or known.card != name:
+                raise CheckError(
+                    "card_changed",
+                    "a move names another card than was proved",
+                    {"got": json.dumps(move, sort_keys=True)},
+                )
 
     def lock(self, hand: Hand, k: int, salt: bytes, places: tuple[Place, ...]) -> Lock:
         """The lock that a discard of these cards must get. Spec: HAND-10."""

@@ -25,7 +25,7 @@ from fairdeal.seeds import (
     seal_message,
     seed_chain,
 )
-from fairdeal_api.client.api import Answer, Api
+from fairdeal_api.client.api import Answer, Api, ApiError
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.memory import HandMemory, Memory, replace
@@ -127,13 +127,32 @@ class SeatClient:
     def cards(self) -> list[HeldCard]:
         """This seat's cards of the hand, each proved now. Spec: OPEN-3."""
         with self._checking():
+            return self._prove(self._fetch_cards())
+
+    def moves(self) -> list[Answer]:
+        """What this seat may do, at a table with a referee, as the service lists it.
+
+        Every card named is one that was proved to this seat.
+        """
+        with self._checking():
             answer = self._fetch_cards()
-            held = [self.checks.card(item) for item in answer["cards"]]
-            layout = self.hand.layout
-            received = layout.received[self.seat] if layout else ()
-            if any(place not in self.checks.proved for place in received):
-                raise CheckError("card_missing", "the service keeps a card of this seat back")
-            self._save_notes()
+            self._prove(answer)
+            moves: list[Answer] = answer["moves"]
+            for move in moves:
+                self.checks.named(move)
+        return moves
+
+    def _prove(self, answer: Answer) -> list[HeldCard]:
+        """The cards of an answer, each proved, and none left out that this seat may see."""
+        held = [self.checks.card(item) for item in answer["cards"]]
+        layout = self.hand.layout
+        received = layout.received[self.seat] if layout else ()
+        if layout is not None and layout.refereed:
+            unseen = self.hand.table.ruleset.get("blind") and self.seat not in layout.looked
+            received = () if unseen or self.seat in layout.out else received
+        if any(place not in self.checks.proved for place in received):
+            raise CheckError("card_missing", "the service keeps a card of this seat back")
+        self._save_notes()
         return held
 
     # --- before the deal ------------------------------------------------------------------------
@@ -192,6 +211,15 @@ class SeatClient:
         """Lay cards open."""
         self._act({"type": "show", "seat": self.seat, "cards": [list(place) for place in places]})
 
+    def play(self, move: Answer) -> None:
+        """Make a move: one of `moves`, with `amount` where it has one, or an action."""
+        fields = ("type", "seat", "cards", "call", "amount")
+        action = {name: move[name] for name in fields if name in move}
+        if action["type"] == "discard":
+            self.discard([Place(*card) for card in action["cards"]])
+        else:
+            self._act(action)
+
     def discard(self, places: Sequence[Place]) -> None:
         """Throw cards face down. The lock is computed here, and must be the one logged."""
         hand, cards = self.hand, tuple(sorted(places))
@@ -203,8 +231,13 @@ class SeatClient:
         if self.memory.signing_key is not None:
             message = lock_message(hand.terms, hand.number, self.seat, k, lock.size, lock.lock)
             action["sig"] = sign(self.memory.signing_key, message).hex()
-        self._act(action)
+        # It is noted before it is sent: the answer may bring the end of the hand, and its secrets.
         self.checks.thrown.append(cards)
+        try:
+            self._act(action)
+        except ApiError:
+            self.checks.thrown.pop()
+            raise
         with self._checking():
             if self.hand.locks.get((self.seat, k)) != lock:
                 raise CheckError("lock_mismatch", "the log holds another lock than this discard's")

@@ -18,6 +18,7 @@ from fairdeal_api.routes.operation import HAND, HANDS, SIGNED, UNKNOWN, operatio
 from fairdeal_api.schemas import (
     Action,
     Actions,
+    CallOut,
     CloseHand,
     Deal,
     Discard,
@@ -25,6 +26,7 @@ from fairdeal_api.schemas import (
     Nothing,
     OpenHand,
     OpenSeeds,
+    Pull,
     Show,
 )
 from fairdeal_api.slots import Slot
@@ -187,6 +189,8 @@ async def close_hand(call: Call) -> Reply:
         "not_your_turn",
         "draw_not_due",
         "not_due",
+        "not_looked",
+        "illegal_move",
         "action_not_allowed",
         *SIGNED,
     ),
@@ -213,7 +217,7 @@ async def apply_actions(call: Call) -> Reply:
 
 def _check_action(slot: Slot, caller: Operator | SeatHolder, action: Action) -> None:
     match action:
-        case Discard() | Show() | Look():
+        case Discard() | Show() | Look() | Pull() | CallOut():
             check_seat(slot, caller, action.seat)
         case OpenSeeds():
             for seat in action.seeds:

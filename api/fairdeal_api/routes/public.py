@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdeal_api import answers, http, lookup, views
+from fairdeal_api import answers, http, lookup, play, views
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.routes.access import hand_number, public_slot
 from fairdeal_api.routes.operation import HAND, UNKNOWN, operation, whole
@@ -25,7 +25,10 @@ async def get_hand(call: Call) -> Reply:
     headers = [http.etag(slot.table.seq), (b"cache-control", b"no-cache")]
     if call.if_none_match(slot.table.seq):
         return Reply(b"", 304, headers)
-    return http.json_reply(views.public_hand(slot, hand), headers=headers)
+    value = views.public_hand(slot, hand)
+    if hand.table.referee:
+        value |= play.shown_hand(hand, slot.dealing)
+    return http.json_reply(value, headers=headers)
 
 
 @operation(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairdeal_api import answers, hands, http, lookup, views
+from fairdeal_api import answers, hands, http, lookup, play, views
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
 from fairdeal_api.routes.access import check_seat, hand_number, seat_number, somebodys_slot
@@ -159,4 +159,6 @@ async def get_cards(call: Call) -> Reply:
         raise Problem("unavailable")
     roots = lookup.roots(service, slot, hand)
     value = views.cards(hand, dealing, seat, roots, slot.table.seq)
+    if hand.table.referee:
+        value["moves"] = play.moves(hand, dealing, seat)
     return http.json_reply(value, headers=[http.NO_STORE, http.etag(slot.table.seq)])

@@ -7,7 +7,7 @@ from typing import Any
 from fairdeal.errors import FairdealError
 from fairdeal.events import Header as EventHeader
 from fairdeal.events import SeatReissued, TableOpened, Timeouts
-from fairdeal.games import GAMES
+from fairdeal.games import GAMES, rules_of
 from fairdeal.seeds import Commitment
 from fairdeal.table import Table
 from fairdeal_api import answers, http, system, views
@@ -42,13 +42,14 @@ def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment)
         origin=service.settings.log_origin,
         log_key=str(service.verifier_key),
         game=body.game,
-        ruleset=game.ruleset(body.ruleset),
+        ruleset=game.ruleset(body.ruleset, play=rules_of(game).options if body.referee else None),
         seats=seats,
         contribute=tuple(sorted(set(contribute))),
         keys={int(seat): bytes.fromhex(key) for seat, key in body.keys.items()},
         custody=body.custody,
         timeouts=Timeouts(**body.timeouts.model_dump()),
         disclosure=body.disclosure,
+        referee=body.referee,
         next_commitment=commitment,
     )
 
