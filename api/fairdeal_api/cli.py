@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -109,6 +110,63 @@ def demo(context: typer.Context) -> None:
     from fairdeal_api.demo import run
 
     raise typer.Exit(run(context.args))
+
+
+class GameName(StrEnum):
+    """What can be played."""
+
+    KOZEL = "kozel"
+    MUS = "mus"
+    AZI = "azi"
+    SVOI = "svoi"
+
+
+class BotKind(StrEnum):
+    """How the other seats play."""
+
+    GREEDY = "greedy"
+    RANDOM = "random"
+
+
+@app.command()
+def play(
+    game: Annotated[GameName, typer.Argument(help="What to play.")],
+    seats: Annotated[int | None, typer.Option(help="Seats of an Azi table, 2 to 6.")] = None,
+    hands: Annotated[int | None, typer.Option(help="How many hands; else you are asked.")] = None,
+    match: Annotated[bool, typer.Option("--match", help="Until somebody has won it.")] = False,
+    bots: Annotated[BotKind, typer.Option(help="How the others play.")] = BotKind.GREEDY,
+    rule: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE, an option of the game; again for more.")
+    ] = None,
+    auto: Annotated[bool, typer.Option("--auto", help="A bot plays your seat, too.")] = False,
+    save: Annotated[Path, typer.Option(help="Where the hands go.")] = Path("played-hands"),
+    url: Annotated[str, typer.Option(help="A service that runs; else one is started.")] = "",
+    key: Annotated[
+        str,
+        typer.Option(envvar="FAIRDEAL_OPERATOR_KEY", help="Its operator key, or a file with it."),
+    ] = "",
+    log_key: Annotated[str, typer.Option(help="Its log's key, or a file with it.")] = "",
+) -> None:
+    """Play against bots; every hand is checked as it goes and verified at its end."""
+    from fairdeal_api.terminal import command
+
+    raise typer.Exit(
+        command.play(
+            command.Options(
+                game.value,
+                seats=seats,
+                hands=hands,
+                match=match,
+                bots=bots.value,
+                auto=auto,
+                save=save,
+                rules=tuple(rule or ()),
+                url=url,
+                key=key if url else "",
+                log_key=log_key,
+            )
+        )
+    )
 
 
 @app.command()

@@ -16,9 +16,11 @@ from fairdeal.cards import Card
 from fairdeal.hand import Hand
 from fairdeal_api.client import HeldCard
 from fairdeal_api.demo import play
+from fairdeal_api.demo.match import change_the_score
 from fairdeal_api.demo.plans import PLANS
 from fairdeal_api.demo.screen import Screen
-from fairdeal_api.demo.verdicts import Verdict, change_a_card
+from fairdeal_api.demo.verdicts import change_a_card
+from fairdeal_api.terminal.records import Verdict
 from seeds.local import Book, LocalTable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,6 +82,9 @@ def test_it_says_what_happened(played):
         "VERIFIED (aborted: open_timeout, seats 2)  3 times",
         "FAIL chain",
         "FAIL shuffle",
+        "FAIL play",
+        "have lost the match",
+        "every move and the score",
         "mus 2",
         "reshuffle",
         "no card was dealt",
@@ -124,6 +129,22 @@ def test_the_hands_are_what_they_are_to_show(played):
     assert svoi.count("trumps.declared") == 2
     assert aborted[-1] == "hand.aborted"
     assert "hand.dealt" not in aborted
+
+
+def test_the_match_is_verified(played):
+    out = played[0] / "out"
+    hands = sorted(out.glob("match-*.fair.json"), key=lambda path: int(path.name[6:-10]))
+    assert [path.name for path in hands] == [f"match-{n + 1}.fair.json" for n in range(len(hands))]
+    code, report = verified(hands[-1], "--key", out / "log.vkey")
+    assert code == 0, report
+    code, report = verified(hands[-1], "--key", out / "log.vkey", "--match", *hands[:-1])
+    assert code == 0, report
+    forged = change_the_score(hands[-1].read_bytes())
+    hands[-1].with_name("forged").write_bytes(forged.content)
+    code, report = verified(hands[-1].with_name("forged"), "--key", out / "log.vkey")
+    hands[-1].with_name("forged").unlink()
+    assert code == 1
+    assert Verdict(report).failed == "play"
 
 
 def test_a_seat_with_a_key_has_signed(played):

@@ -1,4 +1,4 @@
-"""`fairdeal demo`: the real service, a process for each seat, a hand of each game, and two forgers.
+"""`fairdeal demo`: the real service, a process for each seat, each game, a match, and forgers.
 
 | module | what |
 |---|---|
@@ -6,6 +6,7 @@
 | `operator` | opens tables and hands, over HTTP |
 | `seat` | a seat's device, the other side of it, as a process of its own |
 | `play` | house rules: whose turn, which card |
+| `match` | a match with a referee, by bots |
 | `story`, `screen` | what is told, and how it looks |
 | `verdicts` | the standalone verifier, as another program; forgeries |
 | `processes` | starting and ending all of them |
@@ -16,22 +17,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shutil
-import signal
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 import httpx2
 
 from fairdeal_api.client import Api, ApiError, CheckError
+from fairdeal_api.demo import match
 from fairdeal_api.demo.finale import cheat, verify_all, what_next
 from fairdeal_api.demo.operator import Operator
 from fairdeal_api.demo.plans import KEYED_SEAT, PLANS, Plan
-from fairdeal_api.demo.processes import DemoError, Seat, Service
+from fairdeal_api.demo.processes import Seat
 from fairdeal_api.demo.screen import Screen
+from fairdeal_api.terminal.house import House
+from fairdeal_api.terminal.processes import RunError, Service, ended_by_signals
 
 _OUT: Final = Path("demo-hands")
 
@@ -48,9 +50,9 @@ def run(arguments: Sequence[str] = ()) -> int:
     started = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="fairdeal-demo-"))
     try:
-        with _ended_by_signals():
+        with ended_by_signals():
             good = _demo(plans, screen, folder, options.out)
-    except (DemoError, ApiError, CheckError, OSError) as error:
+    except (RunError, ApiError, CheckError, OSError) as error:
         screen.fault(f"The demo failed. {error}")
         return 1
     except KeyboardInterrupt:
@@ -69,7 +71,7 @@ def run(arguments: Sequence[str] = ()) -> int:
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="fairdeal demo",
-        description="Start a throw-away service, play a hand of each game, verify, try to cheat.",
+        description="Start a throw-away service, play each game and a match, verify, try to cheat.",
     )
     parser.add_argument(
         "--out", type=Path, default=_OUT, metavar="DIR", help="where the files go (demo-hands)"
@@ -78,22 +80,6 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--keep", action="store_true", help="keep the service's data folder")
     parser.add_argument("--quiet", action="store_true", help="show verdicts and faults only")
     return parser
-
-
-@contextlib.contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Let a polite kill end the demo as Ctrl-C does, so that its processes are ended too."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), stop) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
 
 
 def _demo(plans: Sequence[Plan], screen: Screen, folder: Path, out: Path) -> bool:
@@ -107,7 +93,8 @@ def _demo(plans: Sequence[Plan], screen: Screen, folder: Path, out: Path) -> boo
             stack.callback(devices[-1].end)
         connections = stack.enter_context(httpx2.Client(trust_env=False))
         service.wait()
-        api = Api(service.url, service.operator_key(), client=connections)
+        operator_key = service.operator_key()
+        api = Api(service.url, operator_key, client=connections)
         log_key = str(api.get("/v1/keys")["keys"][0]["vkey"])
         for device in devices:
             device.wait()
@@ -117,15 +104,21 @@ def _demo(plans: Sequence[Plan], screen: Screen, folder: Path, out: Path) -> boo
         operator = Operator(api, screen, log_key, folder, out)
         try:
             files = [(plan, *operator.play(plan, devices[: plan.seats])) for plan in plans]
+            hands: list[Path] = []
+            if len(plans) > 1:
+                house = House(folder, url=service.url, key=operator_key, log_key=log_key)
+                hands = match.play_match(stack.enter_context(house), screen, out)
         except ApiError as error:
-            raise DemoError(f"{error}\n{service.complaint()}") from error
-    good = verify_all(screen, files, key)
-    return cheat(screen, files, key, folder) and good
+            raise RunError(f"{error}\n{service.complaint()}") from error
+    good = verify_all(screen, files, hands, key)
+    return cheat(screen, files, hands, key, folder) and good
 
 
 def _clear(out: Path) -> Path:
     """Make the folder, and take away what an earlier demo left: another log's key fits no more."""
     out.mkdir(parents=True, exist_ok=True)
+    for path in out.glob(f"{match.NAME}-*.fair.json"):
+        path.unlink()
     for plan in PLANS:
         for path in (
             *out.glob(f"{plan.name}.fair.json"),

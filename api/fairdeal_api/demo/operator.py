@@ -15,9 +15,10 @@ from fairdeal.hand import Hand
 from fairdeal_api.client import Api, Chain
 from fairdeal_api.demo import play
 from fairdeal_api.demo.plans import KEYED_SEAT, Plan
-from fairdeal_api.demo.processes import DemoError, Seat
+from fairdeal_api.demo.processes import Seat
 from fairdeal_api.demo.screen import Screen
 from fairdeal_api.demo.story import Story
+from fairdeal_api.terminal.processes import RunError
 
 _HAND_SECONDS: Final = 45
 _WAIT: Final = 5
@@ -60,7 +61,7 @@ class Operator:
         story.tell(chain.sync())
         while not chain.hand.is_final:
             if time.monotonic() > until:
-                raise DemoError(f"The hand of {plan.game} takes too long.")
+                raise RunError(f"The hand of {plan.game} takes too long.")
             story.tell(chain.sync(wait=_WAIT))
             for seat in seats:
                 if seat.number != plan.vanishes:

@@ -31,8 +31,9 @@ from fairdeal.hand import Hand, Phase
 from fairdeal.table import Table
 from fairdeal_api.demo import play
 from fairdeal_api.demo.plans import KEYED_SEAT, Plan
-from fairdeal_api.demo.processes import DemoError, Seat
+from fairdeal_api.demo.processes import Seat
 from fairdeal_api.demo.screen import Part, Screen, counted, seats
+from fairdeal_api.terminal.processes import RunError
 
 
 class Story:
@@ -68,7 +69,7 @@ class Story:
     @property
     def _hand(self) -> Hand:
         if self._table is None or self._table.hand is None:
-            raise DemoError("A story without a hand.")
+            raise RunError("A story without a hand.")
         return self._table.hand
 
     def tell(self, events: Sequence[Event]) -> None:

@@ -1,54 +1,15 @@
-"""The standalone verifier as another program, and two attempts to deceive it."""
+"""Attempts to deceive the verifier."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from fairdeal.cards import suit_of
 from fairdeal.encoding import encode
 from fairdeal.games import game_named
-from fairdeal_api.demo.processes import run
-
-VERIFIER: Final = "fairdeal_verifier"
-_FAILED: Final = re.compile(r"FAIL +([a-z0-9.]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the verifier said: its whole report, which begins with the verdict."""
-
-    report: str
-
-    @property
-    def words(self) -> str:
-        """The verdict: `VERIFIED`, and what stands with it."""
-        return self._line(0).split("  ")[0]
-
-    @property
-    def failed(self) -> str:
-        """The id of the check that the verdict names; empty if none failed."""
-        found = _FAILED.match(self._line(1))
-        return found[1] if found else ""
-
-    @property
-    def reason(self) -> str:
-        """Why it failed, in the verifier's words."""
-        return self._line(1).partition(self.failed)[2].strip() if self.failed else ""
-
-    def _line(self, number: int) -> str:
-        lines = self.report.splitlines()
-        return lines[number] if number < len(lines) else ""
-
-
-def verify(file: Path, key: Path, notes: Path) -> Verdict:
-    """Run the verifier on a file, with the log's key and what one seat has kept."""
-    arguments = ["-m", VERIFIER, "--key", str(key), "--mine", str(notes), str(file)]
-    return Verdict(run(arguments, any_code=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,87 @@
+"""The files of hands, and what the standalone verifier says of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fairdeal_api.terminal.processes import run
+
+VERIFIER: Final = "fairdeal_verifier"
+_FAILED: Final = re.compile(r"FAIL +([a-z0-9.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the verifier said: its whole report, which begins with the verdict."""
+
+    report: str
+
+    @property
+    def words(self) -> str:
+        """The verdict: `VERIFIED`, and what stands with it."""
+        return self._line(0).split("  ")[0]
+
+    @property
+    def failed(self) -> str:
+        """The id of the check that the verdict names; empty if none failed."""
+        found = _FAILED.match(self._line(1))
+        return found[1] if found else ""
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in the verifier's words."""
+        return self._line(1).partition(self.failed)[2].strip() if self.failed else ""
+
+    def _line(self, number: int) -> str:
+        lines = self.report.splitlines()
+        return lines[number] if number < len(lines) else ""
+
+
+def verify(file: Path, key: Path, notes: Path | None = None) -> Verdict:
+    """Run the verifier on a file, with the log's key and, if given, what one seat has kept."""
+    mine = ["--mine", str(notes)] if notes is not None else []
+    return Verdict(run(["-m", VERIFIER, "--key", str(key), *mine, str(file)], any_code=True))
+
+
+def verify_match(files: Sequence[Path], key: Path) -> Verdict:
+    """Run the verifier on hands that follow each other."""
+    names = [str(file) for file in files]
+    arguments = ["-m", VERIFIER, "--key", str(key), "--match", *names]
+    return Verdict(run(arguments, any_code=True))
+
+
+class Records:
+    """A folder with the hands of one table, one player's notes, and the log's key."""
+
+    def __init__(self, folder: Path, log_key: str) -> None:
+        """Make the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.files: list[Path] = []
+        self.key = folder / "log.vkey"
+        self.key.write_text(log_key + "\n", "utf-8")
+
+    def save(self, number: int, content: bytes, notes: Path) -> Path:
+        """Keep a hand's file and the notes of it."""
+        file = self.folder / f"hand-{number}.fair.json"
+        file.write_bytes(content)
+        shutil.copyfile(notes, self.notes_of(file))
+        self.files.append(file)
+        return file
+
+    def notes_of(self, file: Path) -> Path:
+        """The notes that belong to a file."""
+        return file.with_name(file.name.replace(".fair.", ".notes."))
+
+    def verify(self, file: Path) -> Verdict:
+        """Run the verifier on one hand, with the notes of it."""
+        return verify(file, self.key, self.notes_of(file))
+
+    def verify_match(self) -> Verdict:
+        """Run it on all hands, as a match."""
+        return verify_match(self.files, self.key)

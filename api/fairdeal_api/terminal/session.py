@@ -1,0 +1,355 @@
+"""The person's seat: its client checks and keeps, the screen shows, and the person chooses.
+
+With a player in the person's place (`--auto`) it is the same seat, and nobody is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from rich.text import Text
+
+from fairdeal.codecs import Place
+from fairdeal.events import Event, HandOpened, SeedsOpened
+from fairdeal.hand import Hand, Phase
+from fairdeal_api.client import Api, ApiError, SeatClient
+from fairdeal_api.players import Player, View
+from fairdeal_api.terminal import boards, results, rules
+from fairdeal_api.terminal.bots import (
+    OVERTAKEN,
+    Pace,
+    do_duty,
+    has_new_cards,
+    held_by,
+    look_around,
+    might_pull,
+)
+from fairdeal_api.terminal.house import Table
+from fairdeal_api.terminal.menu import Menu, menu_of
+from fairdeal_api.terminal.records import Records, Verdict
+from fairdeal_api.terminal.screen import TableScreen
+from fairdeal_api.terminal.seating import SUITS, YOU, Company
+from fairdeal_api.terminal.tale import TALES, Tale
+
+Json = dict[str, Any]
+
+_WAIT: Final = 5
+_LOG: Final = 12
+_ASIDE: Final = ("at", "prev", "seq", "table", "type", "v", "hand", "sigs")
+
+
+class LeaveError(Exception):
+    """The person wants to leave the table."""
+
+
+class Session:
+    """A person at a table, hand after hand."""
+
+    def __init__(
+        self,
+        screen: TableScreen,
+        company: Company,
+        table: Table,
+        client: SeatClient,
+        api: Api,
+        records: Records,
+        *,
+        pace: Pace,
+        player: Player | None = None,
+    ) -> None:
+        """Sit down.
+
+        Args:
+            screen: What the person sees.
+            company: Who sits at the table.
+            table: Opens hands, and ends them when the person leaves.
+            client: The person's seat.
+            api: The public side of the service.
+            records: Where files are kept.
+            pace: Lets the bots move.
+            player: Plays in the person's place.
+        """
+        self.is_good = True
+        """Whether the verifier has found every hand to be what it must be."""
+        self._screen = screen
+        self._company = company
+        self._table = table
+        self._client = client
+        self._api = api
+        self._records = records
+        self._pace = pace
+        self._player = player
+        self._tale: Tale | None = None
+        self._told = client.checks.chain.seq
+        self._state: Json = {}
+        self._refused: tuple[int, bool] | None = None
+        """Kozel: where the person has let a pull go by."""
+
+    @property
+    def _hand(self) -> Hand:
+        return self._client.hand
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a person plays."""
+        return self._player is None
+
+    # --- a hand ---------------------------------------------------------------------------------
+
+    def play_hand(self) -> Hand:
+        """One hand, from the seals to the verdict.
+
+        Raises:
+            LeaveError: The person has left; the hand was aborted, and its file is kept.
+        """
+        opened = self._table.open_hand()
+        number, self._refused = int(opened["hand"]), None
+        try:
+            self._follow(0)
+            while self._hand.number < number or not self._hand.is_final:
+                self._follow(_WAIT)
+                self._do_what_is_due()
+                self._pace.seen(self._client.checks.chain.seq)
+                self._table.check_bots()
+            self._follow(0)
+        except (LeaveError, KeyboardInterrupt) as leaving:
+            self._leave()
+            raise LeaveError from leaving
+        results.tell(self._screen, self._company, self._hand)
+        self._keep()
+        self._table.wait_for_bots()
+        return self._hand
+
+    def _leave(self) -> None:
+        self._screen.blank()
+        self._table.abort_hand()
+        self._client.sync()
+        self._follow(0)
+        if self._client.checks.chain.table.hand is not None and self._hand.is_final:
+            self._keep()
+
+    def _do_what_is_due(self) -> None:
+        while do_duty(self._client, self._choose_suit):
+            self._follow(0)
+        if self._hand.phase is not Phase.PLAYING:
+            return
+        if has_new_cards(self._client):
+            self._take_cards()
+        self._move()
+
+    def _follow(self, wait: int) -> None:
+        """Tell what has happened, if nothing has wait for something."""
+        chain = self._client.checks.chain
+        if chain.seq == self._told:
+            self._client.sync(wait=wait)
+        events = chain.events[self._told + 1 :]
+        self._told = chain.seq
+        for event in events:
+            self._tell(event)
+        if events and chain.table.hand is not None:
+            self._state = self._table.state()
+
+    def _tell(self, event: Event) -> None:
+        screen, board = self._screen, self._state.get("play") or {}
+        if isinstance(event, HandOpened):
+            self._tale = TALES[self._company.game](screen, self._company, self._hand)
+            self._state = {}
+            screen.title(f"Hand {event.hand}")
+            return
+        if self._tale is None:
+            return
+        if isinstance(event, SeedsOpened) and event.epoch == 0 and YOU in event.seeds:
+            screen.tell(
+                "sealed",
+                f"All {self._company.seats} seats have sealed a secret. You checked the head of "
+                "the log, ",
+                screen.short(event.head.hex()),
+                ", and opened yours.",
+            )
+        self._tale.tell(event, board)
+
+    def _take_cards(self) -> None:
+        """Prove what has come."""
+        client, screen = self._client, self._screen
+        known = set(client.checks.proved)
+        cards = [held.card for held in client.cards() if held.place not in known]
+        if not cards:
+            return
+        if known:
+            screen.tell("You", "get ", screen.all_spoken(cards), ", proved to lie there.")
+            return
+        root = self._hand.dealt.deck_root.hex() if self._hand.dealt else ""
+        shown = screen.all_spoken(cards) if len(cards) < 7 else Text(f"{len(cards)} cards")
+        screen.tell(
+            "You",
+            "get ",
+            shown,
+            ", each proved to lie there in the sealed deck, ",
+            screen.short(root),
+        )
+
+    # --- the person's move ----------------------------------------------------------------------
+
+    def _move(self) -> None:
+        if YOU not in self._state.get("turn", ()) and not self._may_offer_pull():
+            return
+        seen = look_around(self._client, self._api, self._state)
+        if seen is None or self._client.checks.chain.seq != self._told:
+            return  # what has happened is told first
+        view, self._state = seen
+        on_turn = YOU in self._state["turn"]
+        if not view.moves or (not on_turn and view.moves[0]["type"] != "pull"):
+            return
+        if self._player is not None:
+            action: Json | None = self._player(view)
+        elif on_turn:
+            action = self._ask(view)
+        else:
+            action = self._offer_pull(view)
+        if action is not None:
+            self._act(action)
+
+    def _act(self, action: Json) -> None:
+        if self._tale is not None and action["type"] == "discard":
+            held = {card.place: card.card for card in held_by(self._client)}
+            names = [held.get(Place(*place)) for place in action["cards"]]
+            self._tale.own = tuple([name for name in names if name is not None])
+        try:
+            self._client.play(action)
+        except ApiError as error:
+            if error.code not in OVERTAKEN:
+                raise
+            self._screen.line(("Too late: the table has moved on.", "italic"))
+            self._client.sync()
+
+    def _situation(self, view: View) -> boards.Situation:
+        declared = self._tale.declared if self._tale is not None else {}
+        turn = self._state.get("turn", ())
+        return boards.Situation(self._hand, view.play, turn, view.hand, declared)
+
+    def _ask(self, view: View) -> Json:
+        """The person's choice among its moves."""
+        screen = self._screen
+        boards.draw(screen, self._company, self._situation(view))
+        whole = menu = menu_of(screen, view)
+        menu.show()
+        while True:
+            line = self._typed("You (? helps)")
+            if line == "":
+                menu = whole
+                boards.draw(screen, self._company, self._situation(view))
+                menu.show()
+                continue
+            answer = menu.read(line)
+            if isinstance(answer, Menu):
+                menu = answer
+                menu.show()
+            elif isinstance(answer, str):
+                screen.line((answer, "italic"))
+            else:
+                return answer
+
+    def _typed(self, prompt: str) -> str:
+        """A line that is not for the table itself.
+
+        Raises:
+            LeaveError: The person leaves.
+        """
+        while True:
+            line = self._screen.ask(prompt)
+            word = None if line is None else line.lower().lstrip("/")
+            if word is None or word in ("q", "quit", "leave", "exit"):
+                raise LeaveError
+            if word in ("?", "help", "h"):
+                self._screen.page(rules.page(self._company.game))
+            elif word == "log":
+                self._show_log()
+            else:
+                return line or ""
+
+    def _may_offer_pull(self) -> bool:
+        """Kozel, not on turn: once before the lead of a trick and once after it."""
+        play = self._state.get("play")
+        if not play or not might_pull(self._client):
+            return False
+        return not self.is_asked or self._here(play) != self._refused
+
+    def _here(self, play: Json) -> tuple[int, bool]:
+        return sum(play["tricks"]), bool(play["table"])
+
+    def _offer_pull(self, view: View) -> Json | None:
+        boards.draw(self._screen, self._company, self._situation(view))
+        self._screen.line("You hold four cards of one suit, and may pull this trick with them.")
+        while True:
+            word = self._typed("pull? y, or Enter to let it go by").lower()
+            if word in ("y", "yes", "pull", "p", "1"):
+                return {name: view.moves[0][name] for name in ("type", "seat", "cards")}
+            if word in ("", "n", "no"):
+                self._refused = self._here(view.play)
+                return None
+            self._screen.line(("Type y or n.", "italic"))
+
+    def _choose_suit(self, free: list[str]) -> str:
+        """The person's own trumps, before any card is known."""
+        if self._player is not None:
+            return free[0]
+        screen = self._screen
+        while True:
+            items = [
+                Text.assemble((f"{number} ", "bold"), screen.suit_in_words(suit), f" ({suit})")
+                for number, suit in enumerate(free, 1)
+            ]
+            screen.flow("Your trumps", items)
+            word = self._typed("Name them, before any card can be known")
+            for number, suit in enumerate(free, 1):
+                if word.lower() in (str(number), suit.lower(), SUITS[suit], SUITS[suit][:-1]):
+                    return suit
+            screen.line(("Type a number, a letter or the name of a suit.", "italic"))
+
+    def _show_log(self) -> None:
+        """The table's last events, with their places in the log."""
+        chain = self._client.checks.chain
+        first = max(len(chain.events) - _LOG, 0)
+        self._screen.blank()
+        for event, index in zip(chain.events[first:], chain.indices[first:], strict=True):
+            value = json.loads(event.raw)
+            rest = {name: value[name] for name in value if name not in _ASIDE}
+            text = f"{index:>5}  {event.TYPE:<16} {json.dumps(rest, ensure_ascii=False)}"
+            room = self._screen.width - 3
+            self._screen.whole((text if len(text) < room else f"{text[: room - 4]} ...", ""))
+        self._screen.blank()
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def _keep(self) -> None:
+        """Keep the file of the hand, and have it verified by another program."""
+        content = self._client.finish()
+        file = self._records.save(self._hand.number, content, self._client.notes_path)
+        self._screen.blank()
+        self._screen.whole(("saved ", "dim"), str(file))
+        self._judge(file.name, self._records.verify(file), "with your notes")
+
+    def judge_match(self) -> None:
+        """Have all hands verified as a match."""
+        count = len(self._records.files)
+        self._screen.blank()
+        self._judge("all hands, as a match", self._records.verify_match(), f"{count} hands")
+
+    def _judge(self, name: str, verdict: Verdict, how: str) -> None:
+        good = verdict.words.startswith("VERIFIED")
+        self._screen.verdict(name, verdict.words, f"  {how}", good=good)
+        if not good:
+            self._screen.fault(verdict.report)
+        self.is_good = self.is_good and good
+
+    def goes_on(self) -> bool:
+        """Ask whether there is to be another hand."""
+        if not self.is_asked:
+            return True
+        self._screen.blank()
+        try:
+            self._typed("Enter deals the next hand, q leaves")
+        except (LeaveError, KeyboardInterrupt):
+            return False
+        return True

@@ -1,0 +1,522 @@
+"""`fairdeal play`: whole games as a process, and what is typed and shown."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fairdeal.cards import Card
+from fairdeal.events import parse_event
+from fairdeal.hand import Hand
+from fairdeal_api.players import View
+from fairdeal_api.terminal import boards, results, rules
+from fairdeal_api.terminal.boards import worth
+from fairdeal_api.terminal.bots import Pace
+from fairdeal_api.terminal.menu import Menu, menu_of
+from fairdeal_api.terminal.screen import TableScreen
+from fairdeal_api.terminal.seating import Company
+from fairdeal_api.terminal.session import Session
+from fairdeal_api.terminal.tale import TALES
+from tests.api.test_process import new_key, serving
+
+SEEDS = Path(__file__).resolve().parents[2] / "seeds"
+GAMES = ["kozel", "mus", "azi", "svoi"]
+LIMIT = 120
+LONG = re.compile(r"^  saved|^  fairdeal\.|log\+|tbl_|http://|^The game cannot")
+"""Lines that hold what must not be broken."""
+
+
+def start(tmp_path, *arguments, **environment):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "fairdeal_api.cli", "play", *arguments]
+    return subprocess.Popen(
+        [*command, "--save", str(tmp_path / "out")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONIOENCODING": "utf-8", **environment},
+        cwd=tmp_path,
+    )
+
+
+def play(tmp_path, *arguments, typed="", **environment):
+    """Play as people do; gives the exit code and what was said."""
+    with start(tmp_path, *arguments, **environment) as process:
+        out, err = process.communicate(typed, timeout=LIMIT)
+    assert err == "", out + err
+    assert "Traceback" not in out
+    assert list((tmp_path / "tmp").iterdir()) == []  # nothing is left behind
+    return process.returncode, out
+
+
+def files(tmp_path):
+    return sorted((tmp_path / "out").glob("*/hand-*.fair.json"))
+
+
+def check_looks(out):
+    assert "\x1b" not in out  # no colours and no cursor tricks outside a terminal
+    for line in out.splitlines():
+        assert len(line) <= 80 or LONG.search(line), line
+
+
+# --- whole games --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_bots_play_two_hands_and_all_is_verified(tmp_path, game):
+    code, out = play(tmp_path, game, "--auto", "--hands", "2")
+    assert code == 0, out
+    check_looks(out)
+    assert re.search(r"^  hand-1\.fair\.json +VERIFIED  ", out, re.MULTILINE)
+    assert re.search(r"^  hand-2\.fair\.json +VERIFIED  ", out, re.MULTILINE)
+    assert re.search(r"^  all hands, as a match +VERIFIED  2 hands", out, re.MULTILINE)
+    assert "proved to lie there" in out
+    assert len(files(tmp_path)) == 2
+    folder = files(tmp_path)[0].parent
+    assert {path.name for path in folder.iterdir()} == {
+        *(f"hand-{n}.{kind}.json" for n in (1, 2) for kind in ("fair", "notes")),
+        "log.vkey",
+    }
+
+
+@pytest.mark.parametrize(
+    ("game", "line"), [("kozel", "1"), ("mus", "2"), ("azi", "1"), ("svoi", "1")]
+)
+def test_a_person_plays_a_hand_by_numbers(tmp_path, game, line):
+    """With the table drawn before each move, and the result in words."""
+    code, out = play(tmp_path, game, "--hands", "1", typed=f"{line}\n" * 2000)
+    assert code == 0, out
+    check_looks(out)
+    assert "You (? helps)" in out
+    assert "Hand 1 is over" in out
+    assert re.search(r"^  hand-1\.fair\.json +VERIFIED  with your notes", out, re.MULTILINE)
+    for words in {
+        "kozel": ("North (partner)", "trumps", "stock 20", "Tricks", "Defeat", "on the table"),
+        "mus": ("North (partner)", "mano", "Grande", "points"),
+        "azi": ("chips", "bank ", "trumps"),
+        "svoi": ("your trumps", "Pile of", "all cards are known", "take"),
+    }[game]:
+        assert words in out, words
+
+
+def test_six_seats_and_random_bots(tmp_path):
+    code, out = play(tmp_path, "azi", "--seats", "6", "--auto", "--bots", "random")
+    assert code == 0, out
+    check_looks(out)
+    for name in ("Southwest", "Northwest", "North", "Northeast", "Southeast"):
+        assert name in out
+
+
+def test_a_match_is_played_to_its_end(tmp_path):
+    code, out = play(tmp_path, "kozel", "--match", "--auto", "--rule", "target=6")
+    assert code == 0, out
+    assert "have won the match." in out
+    assert "are the goats" in out
+    if len(files(tmp_path)) > 1:
+        assert re.search(r"as a match +VERIFIED", out)
+
+
+# --- leaving ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("typed", ["?\nlog\nnonsense\n9H 9H\nq\n", ""])
+def test_who_leaves_has_a_file_all_the_same(tmp_path, typed):
+    code, out = play(tmp_path, "kozel", typed=typed)
+    assert code == 0, out
+    check_looks(out)
+    assert "It counts for nothing." in out
+    assert "VERIFIED (aborted: operator" in out
+    assert len(files(tmp_path)) == 1
+    if "?" in typed:
+        assert "PULL" in out
+        assert "hand.dealt" in out
+    if "nonsense" in typed:
+        assert "I do not understand “nonsense”" in out
+
+
+def test_the_next_hand_is_asked_for(tmp_path):
+    code, out = play(tmp_path, "azi", "--seats", "2", typed="1\n" * 12 + "q\nq\n")
+    assert code == 0, out
+    assert "Enter deals the next hand, q leaves" in out
+
+
+def children(pid):
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(word) for word in found.stdout.split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_it_ends_all_of_it(tmp_path, number):
+    with start(tmp_path, "svoi", PYTHONUNBUFFERED="1") as process:
+        said = ""
+        while "Your trumps" not in said:
+            line = process.stdout.readline()
+            assert line, process.stderr.read()
+            said += line
+        service = children(process.pid)
+        assert service  # the control
+        process.send_signal(number)
+        out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, out + err
+    assert err == ""
+    assert "VERIFIED (aborted: operator" in out
+    for pid in service:
+        assert not Path(f"/proc/{pid}").exists()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+# --- a given service ----------------------------------------------------------------------------
+
+
+def test_at_a_service_that_runs(tmp_path):
+    with serving(tmp_path / "data") as (_, client):
+        key = tmp_path / "operator.key"
+        key.write_text(new_key(tmp_path / "data") + "\n")
+        url = str(client.base_url)
+        code, out = play(tmp_path, "azi", "--auto", "--url", url, "--key", str(key))
+        assert code == 0, out
+        assert "This key came from the service itself." in out
+        vkey = client.get("/v1/keys").json()["keys"][0]["vkey"]
+        options = ("--url", url, "--key", str(key), "--log-key", vkey)
+        code, out = play(tmp_path, "azi", "--auto", *options)
+        assert code == 0, out
+        assert "came from the service itself" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["azi", "--seats", "7"], "Azi is played by 2 to 6 seats."),
+        (["mus", "--seats", "2"], "Mus is played by 4 seats."),
+        (["svoi", "--match"], "has no end"),
+        (["mus", "--hands", "0"], "--hands is 1 or more."),
+        (["mus", "--rule", "target"], "--rule takes NAME=VALUE"),
+        (["mus", "--url", "http://127.0.0.1:1"], "--url needs --key"),
+    ],
+)
+def test_what_cannot_be_is_said(tmp_path, arguments, words):
+    code, out = play(tmp_path, *arguments)
+    assert code == 2
+    assert words in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["mus", "--rule", "target=41"], ["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"]],
+)
+def test_what_the_service_refuses_is_said(tmp_path, arguments):
+    code, out = play(tmp_path, *arguments)
+    assert code == 1
+    assert "The game cannot go on." in out
+
+
+# --- what is typed ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="utf-8"))
+    return TableScreen()
+
+
+def card_move(kind, *names):
+    return {
+        "type": kind,
+        "seat": 0,
+        "cards": [[0, sum(map(ord, name))] for name in names],
+        "names": list(names),
+    }
+
+
+def call(name, least=None, most=None):
+    amounts = {} if least is None else {"least": least, "most": most}
+    return {"type": "call", "seat": 0, "call": name, **amounts}
+
+
+def kozel(screen):
+    hand = ("9H", "10H", "AC", "6D")
+    best = ["6H", "7H"]
+    moves = [
+        card_move("show", "9H", "10H"),
+        *(card_move("discard", a, b) for a, b in [("9H", "10H"), ("9H", "AC"), ("AC", "6D")]),
+    ]
+    play = {"trump": "S", "best": best, "table": [{"seat": 3, "cards": best, "down": 0}]}
+    return menu_of(screen, View("kozel", 0, tuple(map(Card, hand)), moves, play))
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "kind"),
+    [
+        ("1", ["9H", "10H"], "show"),
+        ("9H 10H", ["9H", "10H"], "show"),
+        ("10h, 9h", ["9H", "10H"], "show"),
+        ("9♥ 10♥", ["9H", "10H"], "show"),
+        ("beat 9h 10h", ["9H", "10H"], "show"),
+        ("throw 9H 10H", ["9H", "10H"], "discard"),
+        ("discard 6d ac", ["AC", "6D"], "discard"),
+    ],
+)
+def test_cards_are_read(screen, line, names, kind):
+    action = kozel(screen).read(line)
+    assert action == {key: card_move(kind, *names)[key] for key in ("type", "seat", "cards")}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("0", "There are moves 1 to 4."),
+        ("5", "There are moves 1 to 4."),
+        ("9S 10H", "You do not hold 9♠."),
+        ("9H 9H", "You have named a card twice."),
+        ("9H", "In this trick everybody lays 2 cards."),
+        ("AC 6D", "only the suit led or trumps beat. To throw it face down: throw AC 6D"),
+        ("throw 99H", "These are no cards of this game."),
+        ("raise 5", "“raise 5” is not possible now."),
+        ("please", "I do not understand “please”"),
+        ("1 2", "There is no amount with this."),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(screen, line, words):
+    answer = kozel(screen).read(line)
+    assert isinstance(answer, str)
+    assert words in answer
+
+
+def mus(screen, *moves):
+    hand = tuple(map(Card, ("1o", "12c", "7e", "4b")))
+    return menu_of(screen, View("mus", 0, hand, list(moves), {"best": []}))
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "amount"),
+    [
+        ("1", "quiero", None),
+        ("no quiero", "no_quiero", None),
+        ("NO", "no_quiero", None),
+        ("3", "raise", 2),
+        ("3 7", "raise", 7),
+        ("raise 5", "raise", 5),
+        ("raise by 5", "raise", 5),
+        ("ordago", "ordago", None),
+        ("órdago", "ordago", None),
+    ],
+)
+def test_calls_are_read(screen, line, name, amount):
+    moves = [call("quiero"), call("no_quiero"), call("raise", 2, 38), call("ordago")]
+    action = mus(screen, *moves).read(line)
+    assert action["call"] == name
+    assert action.get("amount") == amount
+
+
+def test_amounts_and_cards_at_the_wrong_time(screen):
+    menu = mus(screen, call("paso"), call("envido", 2, 40))
+    assert menu.read("envido 41") == "The amount must be 2 to 40."
+    assert menu.read("1 3") == "There is no amount with this."
+    assert "No card is played now" in menu.read("7e")
+    assert mus(screen, call("raise", 2, 2)).read("raise 3") == "The amount can only be 2."
+
+
+def test_spanish_cards_are_read(screen):
+    menu = mus(screen, card_move("discard", "7e", "4b"), card_move("discard", "1o"))
+    assert menu.read("4B 7E")["cards"] == card_move("discard", "7e", "4b")["cards"]
+    assert menu.read("throw 1o")["type"] == "discard"
+    assert menu.read("12b") == "You do not hold 12 bastos."
+
+
+def test_svoi_has_two_steps(screen):
+    hand = tuple(map(Card, ("8C", "9C", "6D", "7H")))
+    moves = [
+        card_move("show", first, second)
+        for first in ("8C", "9C")
+        for second in hand
+        if second != first
+    ]
+    take = call("take", 1, 1)
+    play = {"pile": ["7C"], "trumps": {"0": "H", "1": "S"}}
+    menu = menu_of(screen, View("svoi", 0, hand, [*moves, take], play))
+    second = menu.read("2")
+    assert isinstance(second, Menu)
+    assert second.read("3")["cards"] == card_move("show", "9C", "7H")["cards"]
+    assert isinstance(menu.read("9C"), Menu)
+    assert menu.read("8c 7h")["cards"] == card_move("show", "8C", "7H")["cards"]
+    assert menu.read("take") == {"type": "call", "seat": 0, "call": "take", "amount": 1}
+    assert menu.read("6D 7H") == "6♦ does not beat the top of the pile."
+
+
+# --- what is shown ------------------------------------------------------------------------------
+
+
+def printed(monkeypatch, show, encoding="utf-8", columns="80"):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setenv("COLUMNS", columns)
+    show(TableScreen())
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def test_cards_are_drawn(monkeypatch):
+    french = printed(monkeypatch, lambda screen: screen.hand(map(Card, ("10H", "AC"))))
+    assert "│ 10  │" in french
+    assert "♥ │" in french
+    assert "AC" in french
+    spanish = printed(monkeypatch, lambda screen: screen.hand(map(Card, ("12o", "1b"))))
+    for words in ("12 rey", "oros", "1 as", "bastos", "12o", "1b"):
+        assert words in spanish, words
+
+
+def test_an_old_terminal_gets_letters(monkeypatch):
+    text = printed(
+        monkeypatch, lambda screen: screen.hand(map(Card, ("10H", "AC")), trump="C"), "ascii"
+    )
+    assert "10H" in text
+    assert "AC  trumps" in text
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rules_fit_a_page(monkeypatch, game):
+    text = printed(monkeypatch, lambda screen: screen.page(rules.page(game)))
+    assert len(text.splitlines()) <= 23
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("cards", "words"),
+    [
+        ("12o 12c 3e 1b", "three alike (medias) of rey; juego 31; tres counts as rey"),
+        ("4o 5c 6e 7b", "no pares; no juego, 22 for punto"),
+        ("7o 7c 2e 1b", "two pairs (duples); no juego, 16 for punto; dos counts as as"),
+    ],
+)
+def test_what_a_hand_of_mus_is_worth(cards, words):
+    assert words in worth([Card(card) for card in cards.split()], 8)
+
+
+@pytest.mark.parametrize(
+    ("game", "seats", "names"),
+    [
+        ("kozel", 4, ["West", "North", "East"]),
+        ("mus", 4, ["East", "North", "West"]),
+        ("svoi", 2, ["North"]),
+        ("azi", 3, ["West", "East"]),
+    ],
+)
+def test_who_sits_where(game, seats, names):
+    company = Company(game, seats)
+    assert [company.name(seat) for seat in range(1, seats)] == names
+    assert company.does(0, "have") == "You have"
+    assert company.does(1, "beat it with") == f"{names[0]} beats it with"
+    assert "You" in company.plan()[-2]
+
+
+def test_results_in_a_line():
+    match = {"defeat": [0, 2]}
+    text = results.brief("kozel", {"score": {"points": [71, 49]}, "match": match})
+    assert text == "card points  71 : 49   defeat points 0 : 2"
+
+
+# --- the pace -----------------------------------------------------------------------------------
+
+
+def test_bots_wait_for_the_person():
+    pace, moved = Pace(), threading.Event()
+
+    def bot():
+        pace.wait(5, at_leisure=True)
+        moved.set()
+
+    thread = threading.Thread(target=bot)
+    thread.start()
+    pace.seen(4)
+    time.sleep(0.05)
+    assert not moved.is_set()
+    pace.seen(5)
+    thread.join(5)
+    assert moved.is_set()
+    pace.stop()
+    pace.wait(99, at_leisure=True)  # nobody waits any more
+
+
+# --- what is told -------------------------------------------------------------------------------
+
+TOLD = sorted(
+    path.name
+    for path in SEEDS.glob("*.fair.json")
+    if not path.name.endswith(("_fail.fair.json", "_lie.fair.json"))
+    and b'\\"referee\\":true' in path.read_bytes()
+)
+
+
+def told(monkeypatch, name):
+    """The tale and the result of a hand in `seeds`; gives the text and the hand."""
+    opened, *events = [
+        parse_event(raw.encode()) for raw in json.loads((SEEDS / name).read_bytes())["events"]
+    ]
+    hand = Hand.open(opened, opened.digest, events[0])
+    ended = hand
+    for event in events[1:]:
+        ended = ended.apply(event)
+    company = Company(opened.game, opened.seats)
+
+    def tell(screen):
+        tale = TALES[company.game](screen, company, hand)
+        for event in events[1:]:
+            tale.tell(event, {})
+        results.tell(screen, company, ended)
+        if ended.result is not None:
+            screen.line(results.brief(company.game, ended.result))
+            screen.line(results.winners(company, ended.result))
+
+    return printed(monkeypatch, tell), ended
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_every_hand_can_be_told(monkeypatch, name):
+    """And who takes the tricks is who the score says."""
+    text, hand = told(monkeypatch, name)
+    check_looks(text)
+    if hand.reason is not None:
+        assert "It counts for nothing." in text
+        return
+    score = hand.result["score"]
+    company = Company(hand.table.game, hand.table.seats)
+    takers = re.findall(r"^  (\w+) +takes? the trick\.$", text, re.MULTILINE)
+    if company.game == "azi":
+        assert takers == [company.name(seat) for seat in score["tricks"]]
+    if company.game == "kozel":
+        ours = sum(name in ("You", "North") for name in takers)
+        assert [ours, len(takers) - ours] == list(score["tricks"])
+        drew_first = re.findall(r"Everybody draws .*, (\w+) first", text)
+        assert drew_first == [name.replace("You", "you") for name in takers[: len(drew_first)]]
+        assert takers[-1] == company.name(hand.result["match"]["leader"])
+    assert ("A pull" in text) == (name == "kozel-played_pull.fair.json")
+
+
+def test_a_pull_off_turn_is_offered(screen, monkeypatch):
+    typed = iter(["what", "", "y"])
+    monkeypatch.setattr("builtins.input", lambda: next(typed))
+    monkeypatch.setattr(boards, "draw", lambda *_: None)
+    session = Session.__new__(Session)
+    session._screen, session._company = screen, Company("kozel", 4)
+    monkeypatch.setattr(Session, "_situation", lambda *_: None)
+    move = card_move("pull", "6H", "7H", "8H", "9H")
+    hand = tuple(map(Card, move["names"]))
+    view = View("kozel", 0, hand, [move], {"tricks": [1, 0], "table": [{"seat": 3}]})
+    assert session._offer_pull(view) is None
+    assert session._refused == (1, True)  # not asked again before the next trick
+    assert session._offer_pull(view) == {key: move[key] for key in ("type", "seat", "cards")}
