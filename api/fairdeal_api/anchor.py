@@ -7,7 +7,10 @@ not restored with it can tell: signing on from there would make two logs under o
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +18,14 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey
 from fairdeal.merkle import Tree
-from fairdeal_api.system import StartRefused, replace_file
+from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, replace_file
 
 SLOT: Final = 4096
 _SLOTS: Final = 2
+_PATIENCE: Final = 5.0
 
 
-class AnchorMoved(Exception):  # noqa: N818 - a verdict
+class AnchorMoved(Overtaken):
     """Somebody else has changed the anchor."""
 
 
@@ -59,7 +63,7 @@ class Anchor:
         replace_file(self.path, _slot(note) * _SLOTS)
 
     def load(self, key: VerifierKey) -> Checkpoint:
-        """Read the newest checkpoint that is kept, and keep the file open.
+        """Read the newest checkpoint that is kept, and keep the file open. Spec: LOG-21.
 
         Args:
             key: The log's.
@@ -68,7 +72,8 @@ class Anchor:
             StartRefused: There is nothing, or nothing that this log has signed.
         """
         try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            if self._descriptor < 0:
+                self._descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             self._content = os.pread(self._descriptor, SLOT * _SLOTS, 0)
         except OSError as error:
             raise StartRefused(
@@ -86,11 +91,53 @@ class Anchor:
         _, self._newest, newest = max(found, key=lambda item: item[:2])
         return newest
 
-    def move(self, note: str) -> None:
-        """Replace the older checkpoint, if the file is as this process left it.
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Let nobody else move it meanwhile, after whoever is about to.
 
         Raises:
-            AnchorMoved: It is not.
+            StartRefused: Somebody is in the middle of it and does not go on.
+        """
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= until:
+                    raise StartRefused(
+                        f"Another process has stopped in the middle of writing {self.path}; "
+                        "end it first.",
+                        EXIT_LOST,
+                    ) from None
+                time.sleep(0.005)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def move(self, note: str) -> None:
+        """Replace the older checkpoint, if the file is as this process left it. Spec: LOG-21.
+
+        Raises:
+            AnchorMoved: It is not, or somebody else is about to change it.
+            OSError: The result is unknown.
+        """
+        # Between looking and writing a process may sleep for hours: nobody may move it then.
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise AnchorMoved from None
+        try:
+            self.replace(note)
+        finally:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def replace(self, note: str) -> None:
+        """The same, by whoever holds it.
+
+        Raises:
+            AnchorMoved: The file is not as this process left it.
             OSError: The result is unknown.
         """
         named, held = self.path.stat(), os.fstat(self._descriptor)

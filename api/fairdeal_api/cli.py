@@ -80,6 +80,9 @@ def serve(
     keys: KeyFolder = None,
     metrics_port: Annotated[int | None, typer.Option(help="Loopback port of /metrics.")] = None,
     init: Annotated[bool, typer.Option("--init", help="Make the data folder if empty.")] = False,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Go on in the place of a process that is stuck.")
+    ] = False,
 ) -> None:
     """Run the service."""
     from fairdeal_api import server
@@ -99,9 +102,9 @@ def serve(
     try:
         if init and is_empty(settings):
             initialise(settings)
-        server.run(settings)
+        server.run(settings, take_over=take_over)
     except StartRefused as error:
-        _fail(str(error))
+        _fail(str(error), code=error.code)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

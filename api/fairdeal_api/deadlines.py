@@ -94,6 +94,7 @@ class Deadlines:
     async def _sweep(self, service: Service, turn: int) -> None:
         if turn % _REVOKED_EVERY == 0:
             service.operators.refresh()
+            service.ledger.look_at_epoch(service.reader.head())
         service.bodies.sweep()
         for table in self.take_passed(_AT_A_TIME):
             if not await service.dealer.expire(table):

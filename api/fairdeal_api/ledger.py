@@ -5,7 +5,8 @@ checkpoint that covers them, and finishes their answers. A thread commits the ba
 anchor. Only then is anybody told. While it commits, the next batch gathers by itself.
 
 Whatever goes wrong between the two ends the process: a commit of unknown result must not be
-followed by an acknowledgement. Spec: LOG-1, LOG-6, LOG-7.
+followed by an acknowledgement, nor a commit that another process has prevented. Spec: LOG-1,
+LOG-6, LOG-7, LOG-20.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from fairdeal_api.anchor import Anchor
 from fairdeal_api.logging import LOG
 from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Rows, Writer
 
-EXIT_BROKEN: Final = 70
 # A batch has its own costs: a checkpoint's signature, two syncs, some twenty changes of threads. A
 # few turns of the loop, microseconds when nothing else goes on, bring in who is just arriving; past
 # a number of entries that costs little each, waiting would only keep the disk idle.
@@ -37,9 +37,10 @@ _ENOUGH: Final = 16
 
 
 def end_process(error: BaseException) -> NoReturn:
-    """Stop at once, without running anything that could still answer somebody."""
-    LOG.write("ledger.broken", error=type(error).__name__)
-    os._exit(EXIT_BROKEN)
+    """Stop at once, without running anything that could still answer somebody. Spec: LOG-20."""
+    lost = isinstance(error, system.Overtaken)
+    LOG.write("ledger.lost" if lost else "ledger.broken", error=type(error).__name__)
+    os._exit(system.EXIT_LOST if lost else system.EXIT_BROKEN)
 
 
 class Place(NamedTuple):
@@ -242,6 +243,11 @@ class Ledger:
             self._gather(loop, _TURNS)
         else:
             self._busy = False
+
+    def look_at_epoch(self, head: Head) -> None:
+        """End the process if another one has taken the log over: what it shows grows old."""
+        if head.epoch != self._head.epoch and not self._broken:
+            self._break(system.Overtaken())
 
     def _break(self, error: BaseException) -> None:
         self._broken = True

@@ -83,13 +83,17 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
-def run(settings: Settings) -> None:
+def run(settings: Settings, *, take_over: bool = False) -> None:
     """Serve until told to stop.
+
+    Args:
+        settings: Where and how.
+        take_over: Whether to go on in the place of a process that holds the lock.
 
     Raises:
         StartRefused: One sentence says why.
     """
-    service = Service(settings)
+    service = Service(settings, take_over=take_over)
     listening = _listen(settings)
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(

@@ -21,13 +21,14 @@ from fairdeal_api.logging import LOG
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import Identity
+from fairdeal_api.store import Head, Identity
 from fairdeal_api.store import sqlite as sqlite_store
 from fairdeal_api.system import StartRefused
 
 DATABASE = "ledger.db"
 OPERATORS = "operators.db"
 LOCK = "LOCK"
+_ATTEMPTS = 100
 
 
 def verifier_key(settings: Settings, keys: system.Keys) -> VerifierKey:
@@ -76,8 +77,14 @@ class Service:
         settings: Settings,
         *,
         fatal: Callable[[BaseException], object] = ledgers.end_process,
+        take_over: bool = False,
     ) -> None:
-        """Open a data folder and hold it against its anchor. Spec: LOG-7.
+        """Open a data folder and hold it against its anchor. Spec: LOG-7, LOG-21.
+
+        Args:
+            settings: Where it is.
+            fatal: What to do when the result of a commit is not known.
+            take_over: Whether to go on in the place of a process that holds the lock.
 
         Raises:
             StartRefused: Something is not as it must be; one sentence says what.
@@ -88,7 +95,7 @@ class Service:
         if not (folder / DATABASE).exists():
             raise StartRefused(f"There is no service in {folder}; `fairdeal init` makes one.")
         with contextlib.ExitStack() as undo:
-            lock = system.hold_lock(folder / LOCK)
+            lock = system.hold_lock(folder / LOCK, take_over=take_over)
             undo.callback(system.release_lock, lock)
             keys = system.read_keys(settings.keys_path)
             self.signing_key = SigningKey(settings.log_origin, keys.log)
@@ -99,20 +106,14 @@ class Service:
             self.reader = store.reader()
             undo.callback(self.reader.close)
             self._check_identity(keys)
-            writer.begin_epoch()
-            head = self.reader.head()
-            tree = Tree(self.reader.leaves())
-            if len(tree) != head.size or tree.root() != head.root:
-                raise StartRefused(
-                    f"The database's head names {head.size} entries and its events are others; "
-                    "`fairdeal fsck` says more."
-                )
             anchor = Anchor(settings.anchor_path)
             undo.callback(anchor.close)
-            behind = verify_start(tree, anchor.load(self.verifier_key))
+            tree, head = self._take_head(writer, anchor)
             note = Checkpoint(settings.log_origin, head.size, head.root).sign(self.signing_key)
-            if behind:
-                anchor.move(note)
+            # From here on nobody else can commit; but who has committed may be about to anchor it.
+            with anchor.held():
+                if verify_start(tree, anchor.load(self.verifier_key)):
+                    anchor.replace(note)
             operators = OperatorKeys(folder / OPERATORS)
             operators.refresh()
             undo.callback(operators.close)
@@ -139,6 +140,35 @@ class Service:
         self.metrics.gauge("log_size", lambda: self.ledger.size)
         self.metrics.gauge("ledger_batches", lambda: self.ledger.batches)
         self._sweeper: asyncio.Task[None] | None = None
+
+    def _take_head(self, writer: sqlite_store.SQLiteWriter, anchor: Anchor) -> tuple[Tree, Head]:
+        """Look at the whole log, and take it over as it was seen. Spec: LOG-20, LOG-21."""
+        tree = Tree()
+        for _ in range(_ATTEMPTS):
+            # First the anchor: beside a process that runs the database is never behind it.
+            anchored = anchor.load(self.verifier_key)
+            head = self.reader.head()
+            leaves = list(self.reader.leaves(len(tree)))
+            new = head.size - len(tree)
+            if len(tree):
+                for leaf in leaves[:new]:
+                    tree.append(leaf)
+            else:
+                tree = Tree(leaves[:new])
+            others = StartRefused(
+                f"The database's head names {head.size} entries and its events are others; "
+                "`fairdeal fsck` says more."
+            )
+            if len(tree) != head.size or tree.root() != head.root:
+                raise others
+            verify_start(tree, anchored)
+            if (mine := writer.begin_epoch(head)) is not None:
+                if len(leaves) > new:
+                    raise others
+                return tree, mine
+        raise StartRefused(
+            "Another process goes on writing to the database; end it first.", system.EXIT_LOST
+        )
 
     def _check_identity(self, keys: system.Keys) -> None:
         mine = self.reader.identity()

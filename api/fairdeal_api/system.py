@@ -28,8 +28,23 @@ SEALING_KEY: Final = "sealing.key"
 LOG_KEY: Final = "log.key"
 
 
+EXIT_BROKEN: Final = 70
+"""Exit code: a commit of unknown result."""
+EXIT_LOST: Final = 75
+"""Exit code: another process has the log."""
+
+
 class StartRefused(Exception):  # noqa: N818 - it is a decision, and says why
     """The service will not start or go on; the text is one sentence for the operator."""
+
+    def __init__(self, sentence: str, code: int = 1) -> None:
+        super().__init__(sentence)
+        self.code = code
+        """The exit code of the command."""
+
+
+class Overtaken(Exception):  # noqa: N818 - a verdict
+    """Another process writes this log now. Nothing was written, and nothing may be acknowledged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,21 +220,42 @@ def replace_file(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
-def hold_lock(path: Path) -> int:
+def hold_lock(path: Path, *, take_over: bool = False) -> int:
     """Take the lock of a data folder for the life of the process.
 
-    A file of its own: closing any descriptor of a database file would drop SQLite's locks.
+    A file of its own: closing any descriptor of a database file would drop SQLite's locks. The
+    lock only spares two processes the trouble; what keeps the log whole is the epoch. Spec: LOG-20.
+
+    Args:
+        path: The file.
+        take_over: Whether to put a new file in the place of one that another process holds.
 
     Raises:
         StartRefused: Another process holds it.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise StartRefused(f"Another process is using {path.parent}.") from None
-    return descriptor
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    while True:
+        # To take over is to lock a file that nobody knows yet, and to give it the name.
+        name = path.with_name(f"{path.name}.{os.getpid()}") if take_over else path
+        descriptor = os.open(name, flags, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(descriptor)
+            raise StartRefused(
+                f"Another process is using {path.parent}: locked by pid {holder}. If it is stuck, "
+                "`fairdeal serve --take-over` goes on in its place.",
+                EXIT_LOST,
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+        if take_over:
+            name.replace(path)
+        with contextlib.suppress(FileNotFoundError):
+            if os.fstat(descriptor).st_ino == path.lstat().st_ino:
+                return descriptor
+        os.close(descriptor)  # taken over between the two: look at the new file
 
 
 def release_lock(descriptor: int) -> None:

@@ -18,12 +18,12 @@ KEYS = ("sealing.key", "log.key")
 BODY = {"game": "kozel", "custody": "operator"}
 
 
-def refused(site: Site, *words: str) -> str:
+def refused(site: Site, *words: str, code: int = 1) -> str:
     """It does not start: one sentence on standard error, and all of these words in it."""
     with pytest.raises(StartFailed) as failed:
         site.start()
     said = failed.value.said
-    assert failed.value.status == 1, said
+    assert failed.value.status == code, said
     assert "Traceback" not in said
     assert said.count("\n") == 1
     for word in words:
@@ -64,7 +64,9 @@ def stopped(launcher, template, tmp_path) -> Iterator[Site]:
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    """All files but the lock, which says who has tried last."""
+    files = [p for p in folder.rglob("*") if p.is_file() and p.name != "LOCK"]
+    return {str(p.relative_to(folder)): p.read_bytes() for p in files}
 
 
 def database(site: Site) -> list[Path]:
@@ -79,7 +81,9 @@ def test_a_second_process_refuses_and_the_first_goes_on(launcher, site):
     tables(site, 2)
     second = Site(launcher, site.folder / "second")
     second.data, second.anchor = site.data, site.anchor
-    refused(second, "Another process is using", str(site.data))
+    refused(
+        second, "Another process is using", str(site.data), f"locked by pid {site.pid}", code=75
+    )
     with site.wire() as wire:
         assert size(wire) == 2
     site.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fairdeal_api import anchor, draft, hands, http, problems, slots, views
+from fairdeal_api import anchor, draft, hands, http, problems, slots, system, views
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.credentials import Credentials
 from fairdeal_api.dealer import Dealer
@@ -127,6 +128,40 @@ def _without_syncs(_detail: str) -> None:
 
 def _without_anchor_syncs(_detail: str) -> None:
     anchor.os = SimpleNamespace(**{**vars(os), "fdatasync": lambda _descriptor: None})
+
+
+def _sleepy(detail: str) -> None:
+    """Not broken, but given to sleep: it stops itself at the point that the file `detail` names."""
+    armed = Path(detail)
+
+    def sleep_at(point: str) -> None:
+        if armed.exists() and armed.read_text() == point:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            time.sleep(0.1)  # another thread may be the one that gets the signal
+
+    commit, move_head = SQLiteWriter.commit, SQLiteWriter._move_head
+
+    def sleepy_commit(self: SQLiteWriter, batch: Any) -> None:
+        sleep_at("before commit")
+        commit(self, batch)
+        sleep_at("committed")
+
+    def sleepy_move(self: SQLiteWriter, batch: Any) -> None:
+        move_head(self, batch)
+        sleep_at("inside")
+
+    SQLiteWriter.commit, SQLiteWriter._move_head = sleepy_commit, sleepy_move
+
+
+def _without_epochs(_detail: str) -> None:
+    """No start raises the epoch."""
+    SQLiteWriter.begin_epoch = lambda _self, head: head
+
+
+def _without_flock(_detail: str) -> None:
+    """Locks of files do nothing, as on some network disks."""
+    nothing = SimpleNamespace(**{**vars(fcntl), "flock": lambda *_: None})
+    system.fcntl = anchor.fcntl = nothing
 
 
 # --- leaks: each has one channel and one secret -------------------------------------------------
@@ -244,6 +279,9 @@ VARIANTS: dict[str, Callable[[str], None]] = {
     "without_syncs": _without_syncs,
     "without_anchor_syncs": _without_anchor_syncs,
     "without_locks": _without_locks,
+    "sleepy": _sleepy,
+    "without_epochs": _without_epochs,
+    "without_flock": _without_flock,
     "leak_to_log": _leak_to_log,
     "leak_to_file": _leak_to_file,
     "leak_in_answer": _leak_in_answer,

@@ -182,8 +182,8 @@ class Reader(Protocol):
     def head(self) -> Head:
         """The log's head."""
 
-    def leaves(self) -> Iterator[bytes]:
-        """Leaf hashes in log order, as stored."""
+    def leaves(self, start: int = 0) -> Iterator[bytes]:
+        """Leaf hashes in log order from an index, as stored."""
 
     def all_events(self) -> Iterator[EventRow]:
         """All events in log order."""

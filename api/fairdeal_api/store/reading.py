@@ -57,9 +57,11 @@ class SQLiteReader:
         """The log's head."""
         return Head(*self._row("SELECT size, root, epoch, at FROM head"))
 
-    def leaves(self) -> Iterator[bytes]:
-        """Leaf hashes in log order, as stored."""
-        for row in self._connection.execute("SELECT leaf FROM events ORDER BY idx"):
+    def leaves(self, start: int = 0) -> Iterator[bytes]:
+        """Leaf hashes in log order from an index, as stored."""
+        for row in self._connection.execute(
+            "SELECT leaf FROM events WHERE idx >= ? ORDER BY idx", (start,)
+        ):
             yield row[0]
 
     def all_events(self) -> Iterator[EventRow]:

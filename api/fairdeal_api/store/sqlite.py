@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import apsw
 
-from fairdeal_api.store import Batch, Identity, Rows
+from fairdeal_api.store import Batch, Head, Identity, Rows
 from fairdeal_api.store.reading import SQLiteReader
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
 
 APPLICATION_ID: Final = 0x46414952  # "FAIR"
 OLDEST_SQLITE: Final = (3, 51, 3)
@@ -24,6 +24,7 @@ OLDEST_SQLITE: Final = (3, 51, 3)
 # 99th percentile of a request; more often and shorter cost no throughput.
 WAL_FRAMES: Final = 4_000
 _CHUNK: Final = 64
+_BUSY_MS: Final = 5000
 
 
 class LedgerBroken(Exception):  # noqa: N818 - a verdict
@@ -172,25 +173,59 @@ class SQLiteWriter:
                     connection.execute(script)
                     connection.pragma("user_version", number)
 
-    def begin_epoch(self) -> None:
-        """Count a new process that writes, so that an older one's compare-and-set fails."""
-        self._connection.execute("UPDATE head SET epoch = epoch + 1 WHERE id = 1")
+    def begin_epoch(self, head: Head) -> Head | None:
+        """Count a new process that writes, so that an older one's compare-and-set fails.
 
-    def commit(self, batch: Batch) -> None:
-        """Write a batch in one transaction. Spec: LOG-6.
+        Args:
+            head: Where the log was found.
+
+        Returns:
+            The head with this process's epoch; None if the log is elsewhere now. Spec: LOG-20.
 
         Raises:
-            LedgerBroken: A compare-and-set found something else. Nothing was written.
+            StartRefused: Another process has stopped in the middle of a transaction.
+        """
+        try:
+            self._connection.set_busy_timeout(_BUSY_MS)
+            self._connection.execute(
+                "UPDATE head SET epoch = epoch + 1 "
+                "WHERE id = 1 AND size = ? AND root = ? AND epoch = ?",
+                head[:3],
+            )
+        except apsw.BusyError:
+            raise StartRefused(
+                "Another process has stopped in the middle of writing to the database; "
+                "end it first.",
+                EXIT_LOST,
+            ) from None
+        finally:
+            self._connection.set_busy_timeout(0)
+        return head._replace(epoch=head.epoch + 1) if self._connection.changes() else None
+
+    def _begin(self) -> None:
+        """Begin a transaction. Nobody else should write; who does is waited for, and then seen."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            self._connection.set_busy_timeout(_BUSY_MS)
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                raise Overtaken from None
+            finally:
+                self._connection.set_busy_timeout(0)
+
+    def commit(self, batch: Batch) -> None:
+        """Write a batch in one transaction. Spec: LOG-6, LOG-20.
+
+        Raises:
+            Overtaken: The head is not where this process left it. Nothing was written.
+            LedgerBroken: A table is not where this process left it. Nothing was written.
             apsw.Error: The result may be unknown: the process must not go on.
         """
         connection, rows = self._connection, batch.rows
-        connection.execute("BEGIN IMMEDIATE")
-        if batch.new != batch.old:
-            self._one_row(
-                "UPDATE head SET size = ?, root = ?, at = ? "
-                "WHERE id = 1 AND size = ? AND root = ? AND epoch = ?",
-                (batch.new.size, batch.new.root, batch.new.at, *batch.old[:3]),
-            )
+        self._begin()
+        self._move_head(batch)
         if batch.note is not None:
             connection.execute(
                 "INSERT INTO checkpoints VALUES (?, ?)", (batch.new.size, batch.note)
@@ -215,10 +250,16 @@ class SQLiteWriter:
         self._frames = frames
         return apsw.SQLITE_OK
 
-    def _one_row(self, statement: str, values: tuple[Any, ...]) -> None:
-        self._connection.execute(statement, values)
+    def _move_head(self, batch: Batch) -> None:
+        # Also when no event is logged: a seat's token is not to be given by a process that lost.
+        self._connection.execute(
+            "UPDATE head SET size = ?, root = ?, at = ? "
+            "WHERE id = 1 AND size = ? AND root = ? AND epoch = ?",
+            (batch.new.size, batch.new.root, batch.new.at, *batch.old[:3]),
+        )
         if self._connection.changes() != 1:
-            raise LedgerBroken("the head of the log is not where this process left it")
+            self._connection.execute("ROLLBACK")
+            raise Overtaken
 
     def _insert_all(self, table: str, found: list[Any]) -> None:
         # One statement with all rows: each statement gives up the interpreter and wants it back.
