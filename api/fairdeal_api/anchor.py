@@ -18,7 +18,7 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey
 from fairdeal.merkle import Tree
-from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, replace_file
+from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, replace_file, sync_folder
 
 SLOT: Final = 4096
 _SLOTS: Final = 2
@@ -153,6 +153,36 @@ class Anchor:
         slots[number] = slot
         self._content, self._newest = b"".join(slots), number
 
+    @property
+    def seen_path(self) -> Path:
+        """Where a checkpoint is kept that somebody has presented and the log does not extend."""
+        return self.path.with_name(self.path.name + ".seen")
+
+    def keep_seen(self, note: str) -> None:
+        """Keep such a checkpoint: no start will go past it. Spec: LOG-22."""
+        if not self.seen_path.exists():
+            replace_file(self.seen_path, note.encode())
+
+    def verify_seen(self, tree: Tree, key: VerifierKey) -> None:
+        """Hold the database's log against such a checkpoint, if there is one. Spec: LOG-22.
+
+        Raises:
+            StartRefused: The log does not extend it.
+        """
+        try:
+            text = self.seen_path.read_text("utf-8")
+            verify_start(tree, Checkpoint.open(text, key), f"checkpoint in {self.seen_path}")
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, FairdealError):
+            raise StartRefused(f"{self.seen_path} holds no checkpoint of this log.") from None
+
+    def forget_seen(self) -> None:
+        """The log extends it now."""
+        if self.seen_path.exists():
+            self.seen_path.unlink()
+            sync_folder(self.path.parent)
+
     def close(self) -> None:
         """Let go of the file."""
         if self._descriptor >= 0:
@@ -160,12 +190,13 @@ class Anchor:
             self._descriptor = -1
 
 
-def verify_start(tree: Tree, anchored: Checkpoint) -> bool:
-    """Hold the database's log against the anchor.
+def verify_start(tree: Tree, anchored: Checkpoint, what: str = "anchor") -> bool:
+    """Hold the database's log against the anchor. Spec: LOG-21.
 
     Args:
         tree: The log, rebuilt from the database.
         anchored: What the anchor has seen.
+        what: Who has seen it.
 
     Returns:
         Whether the anchor has to catch up: the process died between commit and anchor.
@@ -176,12 +207,12 @@ def verify_start(tree: Tree, anchored: Checkpoint) -> bool:
     size = len(tree)
     if anchored.size > size:
         raise StartRefused(
-            f"The database holds {size} entries and the anchor has seen {anchored.size}: "
+            f"The database holds {size} entries and the {what} has seen {anchored.size}: "
             "it was rolled back, for example by restoring a backup. Signing on would fork the log."
         )
     if tree.root(anchored.size) != anchored.root:
         raise StartRefused(
             f"The database's first {anchored.size} of {size} entries are not those that the "
-            "anchor has seen: history was rewritten."
+            f"{what} has seen: history was rewritten."
         )
     return anchored.size < size

@@ -416,6 +416,13 @@ class Keys(Answer):
     keys: list[KeyOut]
 
 
+class Heard(Answer):
+    """The log extends the checkpoint that was presented."""
+
+    size: int
+    """Of the log now."""
+
+
 class Health(Answer):
     """Alive, or ready."""
 

@@ -92,6 +92,8 @@ class Deadlines:
                 LOG.write("sweep.failed", error=type(error).__name__)
 
     async def _sweep(self, service: Service, turn: int) -> None:
+        if service.frozen:
+            return
         if turn % _REVOKED_EVERY == 0:
             service.operators.refresh()
             service.ledger.look_at_epoch(service.reader.head())

@@ -295,13 +295,12 @@ class Dealer:
 
     async def _submit_held(self, draft: Draft) -> None:
         """Submit a draft of the service's own; the caller holds the lock and goes on holding it."""
-        settled = asyncio.Event()
-        self._submit(draft, {}, 0, None, settled.set)
+        future = self._submit(draft, {}, 0, None, lambda: None)
         try:
-            await settled.wait()
+            await asyncio.shield(future)
         except asyncio.CancelledError:
             # The lock must not be let go before the table is what the database says.
-            await settled.wait()
+            await asyncio.shield(future)
             raise
 
     async def forget(self, before: int) -> None:

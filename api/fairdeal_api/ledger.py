@@ -27,6 +27,7 @@ from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.logging import LOG
+from fairdeal_api.problems import Problem
 from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Rows, Writer
 
 # A batch has its own costs: a checkpoint's signature, two syncs, some twenty changes of threads. A
@@ -132,6 +133,7 @@ class Ledger:
         self._waiting: list[Entry] = []
         self._busy = False
         self._broken = False
+        self._frozen = False
         self._jobs: queue.SimpleQueue[tuple[Batch, list[tuple[Entry, bytes]]] | None] = (
             queue.SimpleQueue()
         )
@@ -148,7 +150,8 @@ class Ledger:
 
     async def stop(self) -> None:
         """Finish what is in flight, and the thread."""
-        while self._busy or self._waiting:  # noqa: ASYNC110 - once, at the end of a process
+        # What waits when the log is frozen waits for ever: it must not be acknowledged.
+        while (self._busy or self._waiting) and not self._frozen:  # noqa: ASYNC110 - once, at the end
             await asyncio.sleep(0.005)
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
@@ -163,7 +166,9 @@ class Ledger:
         if self._broken:
             return future  # never resolved: nothing is acknowledged any more
         self._waiting.append(entry)
-        if not self._busy:
+        if self._frozen:
+            self._refuse([entry])
+        elif not self._busy:
             self._busy = True
             loop.call_soon(self._gather, loop, _TURNS)
         return future
@@ -177,6 +182,9 @@ class Ledger:
 
     def _place(self) -> None:
         """Give the waiting entries their places, and hand the batch to the thread."""
+        if self._frozen:
+            self._refuse(self._waiting)
+            return
         entries, self._waiting = self._waiting, []
         try:
             job = self._make_batch(entries)
@@ -231,6 +239,9 @@ class Ledger:
         finished: list[tuple[Entry, bytes]],
     ) -> None:
         """A batch is durable and anchored: tell everybody, and begin the next."""
+        if self._frozen:
+            self._refuse([entry for entry, _ in finished] + self._waiting)
+            return
         self.batches += 1
         if batch.note is not None:
             self._released = (batch.new.size, batch.note)
@@ -243,6 +254,21 @@ class Ledger:
             self._gather(loop, _TURNS)
         else:
             self._busy = False
+
+    def freeze(self) -> None:
+        """Sign nothing more, and tell nobody of what is under way. Spec: LOG-22."""
+        self._frozen = True
+
+    def _refuse(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            if entry.future is not None and not entry.future.done():
+                entry.future.set_exception(Problem("log_frozen"))
+                entry.future.exception()  # seen, even if nobody waits any more
+
+    def extends(self, checkpoint: Checkpoint) -> bool:
+        """Whether this log extends a checkpoint. Spec: LOG-22."""
+        size = checkpoint.size
+        return size <= len(self._tree) and self._tree.root(size) == checkpoint.root
 
     def look_at_epoch(self, head: Head) -> None:
         """End the process if another one has taken the log over: what it shows grows old."""

@@ -18,6 +18,7 @@ FIELDS: Final = frozenset(
         "address",  # host and port that the service itself listens on
         "count",
         "duration_ms",
+        "level",  # of what somebody must look at now
         "error",  # the class of an exception, never its text
         "mode",
         "origin",

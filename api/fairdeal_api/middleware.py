@@ -58,6 +58,10 @@ class Gate:
             await send_reply(problem_reply(Problem("unavailable"), scope), scope, send)
             metrics.count("", 503, 0)
             return
+        if self._service.frozen and scope["method"] not in ("GET", "HEAD"):
+            await send_reply(problem_reply(Problem("log_frozen"), scope), scope, send)
+            metrics.count("", 503, 0)
+            return
         self._in_flight += 1
         try:
             found = self._find(scope["method"], scope["path"])

@@ -88,10 +88,12 @@ KINDS: Final[dict[str, Kind]] = {
     "seats_not_allowed": Kind(422, "The game is not played with these seats."),
     "first_not_allowed": Kind(422, "The first seat cannot be given, or left open, like this."),
     "trump_not_allowed": Kind(422, "These trump suits cannot be declared."),
+    "checkpoint_invalid": Kind(422, "This is no checkpoint that the log's key has signed."),
     # 429, 5xx
     "rate_limited": Kind(429, "Too many requests of this kind are open.", retryable=True),
     "internal": Kind(500, "The service failed.", retryable=True),
     "unavailable": Kind(503, "The service cannot take requests now.", retryable=True),
+    "log_frozen": Kind(503, "The log lacks entries that its key has signed; nothing is written."),
 }
 
 

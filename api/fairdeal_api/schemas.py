@@ -42,6 +42,17 @@ class TimeoutsIn(Request):
     turn: Seconds = 60
 
 
+class Gossip(Request):
+    """A checkpoint that somebody holds."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "checkpoint": "deal.example/log\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n"
+        "\u2014 deal.example/log AAAAAA==\n"
+    }
+
+    checkpoint: Annotated[str, Field(min_length=1, max_length=16_384)]
+
+
 class CreateTable(Request):
     """The terms of a table: fixed for all its hands."""
 

@@ -91,6 +91,7 @@ class Service:
         """
         self.settings = settings
         self.draining = False
+        self.frozen = False
         folder = settings.data
         if not (folder / DATABASE).exists():
             raise StartRefused(f"There is no service in {folder}; `fairdeal init` makes one.")
@@ -114,11 +115,13 @@ class Service:
             with anchor.held():
                 if verify_start(tree, anchor.load(self.verifier_key)):
                     anchor.replace(note)
+            anchor.forget_seen()
             operators = OperatorKeys(folder / OPERATORS)
             operators.refresh()
             undo.callback(operators.close)
             self._close = undo.pop_all()
         self.operators = operators
+        self._anchor = anchor
         self.clock = system.Clock(head.at)
         self.sealer = Sealer(keys, settings.log_origin)
         self.metrics = Metrics()
@@ -138,6 +141,7 @@ class Service:
         self.bodies = Bodies(settings.body_seconds)
         self.dealer = Dealer(self)
         self.metrics.gauge("log_size", lambda: self.ledger.size)
+        self.metrics.gauge("log_frozen", lambda: int(self.frozen))
         self.metrics.gauge("ledger_batches", lambda: self.ledger.batches)
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -162,6 +166,7 @@ class Service:
             if len(tree) != head.size or tree.root() != head.root:
                 raise others
             verify_start(tree, anchored)
+            anchor.verify_seen(tree, self.verifier_key)
             if (mine := writer.begin_epoch(head)) is not None:
                 if len(leaves) > new:
                     raise others
@@ -193,6 +198,22 @@ class Service:
             mode=self.settings.mode,
             size=self.ledger.size,
         )
+
+    def freeze(self, note: str, size: int) -> None:
+        """A checkpoint that this key has signed is not of this log: write nothing more.
+
+        Args:
+            note: The checkpoint, signed.
+            size: That it names.
+
+        Spec: LOG-22.
+        """
+        first, self.frozen = not self.frozen, True
+        self.ledger.freeze()
+        self.dealer.wake_all()
+        if first:
+            LOG.write("log.frozen", level="CRITICAL", size=size)
+            self._anchor.keep_seen(note)
 
     async def stop(self) -> None:
         """Finish what is in flight and let go of everything."""

@@ -98,6 +98,8 @@ async def get_health(_call: Call) -> Reply:
 )
 async def get_readiness(call: Call) -> Reply:
     """Readiness."""
+    if call.service.frozen:
+        raise Problem("log_frozen")
     call.service.reader.head()
     return http.json_reply({"status": "ok"})
 

@@ -1,0 +1,35 @@
+"""What others have seen of the log: the only way to learn of a fork of one's own. Spec: LOG-22."""
+
+from __future__ import annotations
+
+from fairdeal.errors import FairdealError
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal_api import answers, http
+from fairdeal_api.http import Call, Reply
+from fairdeal_api.problems import Problem
+from fairdeal_api.routes.operation import operation
+from fairdeal_api.schemas import Gossip
+
+
+@operation(
+    "putGossip",
+    "PUT",
+    "/v1/gossip",
+    tag="log",
+    summary="Present a checkpoint of this log; if the log does not extend it, the service freezes",
+    body=Gossip,
+    answers=((200, answers.Heard),),
+    problems=("checkpoint_invalid",),
+)
+async def put_gossip(call: Call) -> Reply:
+    """Hold the log against a checkpoint. Spec: LOG-22."""
+    body, _ = await call.model(Gossip)
+    service = call.service
+    try:
+        checkpoint = Checkpoint.open(body.checkpoint, service.verifier_key)
+    except FairdealError:
+        raise Problem("checkpoint_invalid") from None
+    if not service.ledger.extends(checkpoint):
+        service.freeze(body.checkpoint, checkpoint.size)
+        raise Problem("log_frozen")
+    return http.json_reply({"size": service.ledger.size})
