@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fairdeal.dealing import Dealing
 from fairdeal.errors import FairdealError
 from fairdeal.events import (
+    CardsDiscarded,
     Event,
     HandAborted,
     HandClosed,
@@ -28,9 +29,11 @@ from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
 from fairdeal.table import Table
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor, verify_start
+from fairdeal_api.kept import Parts
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
+from fairdeal_api.store import EventRow, FinishedRow
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library
 from fairdeal_api.system import StartRefused
@@ -40,7 +43,7 @@ _ENOUGH = 50
 Promises = dict[tuple[str, int], bytes]
 """The commitments that the log holds, by table and hand."""
 Played = dict[tuple[str, int], list[HandEvent]]
-"""Events of hands with a referee that are not disclosed yet, by table and hand."""
+"""Events of hands that are not disclosed yet, by table and hand."""
 
 
 @dataclass(slots=True)
@@ -50,6 +53,10 @@ class Report:
     events: int = 0
     tables: int = 0
     hands: int = 0
+    checkpoints: int = 0
+    answers: int = 0
+    lost: int = 0
+    """Server seeds that a restore could not bring back."""
     faults: list[str] = field(default_factory=list)
 
     def fault(self, sentence: str) -> None:
@@ -58,8 +65,22 @@ class Report:
             self.faults.append(sentence)
 
 
+@dataclass(slots=True)
+class Replayed:
+    """What the log's bytes say, all of them folded through the core."""
+
+    tree: Tree = field(default_factory=Tree)
+    tables: dict[str, Table] = field(default_factory=dict)
+    promises: Promises = field(default_factory=dict)
+    finished: dict[tuple[str, int], FinishedRow] = field(default_factory=dict)
+    discards: set[tuple[str, int, int]] = field(default_factory=set)
+    """Where cards were thrown face down: table, hand, event."""
+    broken: set[str] = field(default_factory=set)
+    """Tables whose chain does not fold."""
+
+
 def check(settings: Settings) -> Report:
-    """Check a data folder.
+    """Check a data folder. Spec: LOG-25.
 
     Raises:
         StartRefused: There is nothing that could be checked.
@@ -70,91 +91,120 @@ def check(settings: Settings) -> Report:
         raise StartRefused(f"There is no database {path}.")
     keys = system.read_keys(settings.keys_path)
     verifier = SigningKey(settings.log_origin, keys.log).verifier
-    report = Report()
     # The anchor first: beside a running service the database is never behind it.
     anchor = Anchor(settings.anchor_path)
     anchored = anchor.load(verifier)
     anchor.close()
     reader = SQLiteReader(path)
     try:
-        for sentence in reader.integrity():
-            report.fault(f"SQLite: {sentence}.")
-        identity = reader.identity()
-        if (identity.origin, identity.log_key) != (settings.log_origin, str(verifier)):
-            report.fault("The database is of another log than settings and key.")
-        tree, tables, commitments = _replay(reader, report)
-        _check_log(reader, tree, anchored, verifier, report)
-        _check_rows(reader, tables, report)
-        _check_commitments(reader, Sealer(keys, settings.log_origin), commitments, report)
+        sealer = Sealer(keys, settings.log_origin)
+        report, replayed = examine(reader, verifier, sealer)
+        try:
+            verify_start(replayed.tree, anchored)
+            anchor.verify_seen(replayed.tree, verifier)
+        except StartRefused as error:
+            report.fault(str(error))
     finally:
         reader.close()
     return report
 
 
-def _replay(reader: SQLiteReader, report: Report) -> tuple[Tree, dict[str, Table], Promises]:
+def examine(
+    reader: SQLiteReader, key: VerifierKey, sealer: Sealer | None
+) -> tuple[Report, Replayed]:
+    """Check a database from its stored bytes alone.
+
+    Args:
+        reader: Of the database; it is left in a transaction.
+        key: The log's.
+        sealer: Opens what is sealed; None leaves that closed.
+    """
+    report = Report()
+    reader.hold()
+    for sentence in reader.integrity():
+        report.fault(f"SQLite: {sentence}.")
+    identity = reader.identity()
+    if (identity.origin, identity.log_key) != (key.name, str(key)):
+        report.fault("The database is of another log than settings and key.")
+    replayed = _replay(reader, report)
+    _check_log(reader, replayed.tree, key, report)
+    _check_rows(reader, replayed, report)
+    _check_finished(reader, replayed, report)
+    _check_commitments(reader, sealer, replayed.promises, report)
+    _check_sealed(reader, sealer, replayed, report)
+    return report, replayed
+
+
+def _replay(reader: SQLiteReader, report: Report) -> Replayed:
     """Fold every chain through the core, and build the tree from the bytes."""
-    tree = Tree()
-    tables: dict[str, Table] = {}
-    commitments: Promises = {}
+    found = Replayed()
     played: Played = {}
-    broken: set[str] = set()
     for row in reader.all_events():
         leaf = leaf_hash(row.body)
-        if row.idx != len(tree):
-            report.fault(f"Entry {len(tree)} is missing.")
+        if row.idx != len(found.tree):
+            report.fault(f"Entry {len(found.tree)} is missing.")
         if leaf != row.leaf:
             report.fault(f"Entry {row.idx}: its bytes are not those that were hashed.")
-        tree.append(leaf)
+        found.tree.append(leaf)
         report.events += 1
-        if row.table_id in broken:
+        if row.table_id in found.broken:
             continue
         try:
-            event = _fold(row.table_id, row.seq, row.body, tables, commitments, report)
-            if row.table_id in tables:
-                _referee(tables[row.table_id], event, played, report)
+            event = _fold(row, found, report)
+            if row.table_id in found.tables:
+                _disclosed(found.tables[row.table_id], event, played, report)
         except FairdealError as error:
-            broken.add(row.table_id)
+            found.broken.add(row.table_id)
             report.fault(f"Entry {row.idx}: event {row.seq} of {row.table_id} is {error.code}.")
-    report.tables = len(tables)
-    return tree, tables, commitments
+    report.tables = len(found.tables)
+    return found
 
 
-def _fold(
-    table_id: str,
-    seq: int,
-    body: bytes,
-    tables: dict[str, Table],
-    commitments: Promises,
-    report: Report,
-) -> Event:
-    event = parse_event(body)
-    if event.header.table != table_id or event.header.seq != seq:
-        report.fault(f"Event {seq} of {table_id} is filed under another name.")
+def _fold(row: EventRow, found: Replayed, report: Report) -> Event:
+    table_id = row.table_id
+    event = parse_event(row.body)
+    hand = event.hand if isinstance(event, HandEvent) else 0
+    if (event.header.table, event.header.seq, hand) != (table_id, row.seq, row.hand):
+        report.fault(f"Event {row.seq} of {table_id} is filed under another name.")
     if isinstance(event, TableOpened):
-        tables[table_id] = Table.open(event)
-        promised, hand = event.next_commitment, 1
-    elif table_id in tables:
-        tables[table_id] = tables[table_id].apply(event)
-        if isinstance(event, HandClosed | HandAborted):
-            report.hands += 1
-        if not isinstance(event, HandOpened):
-            return event
-        promised, hand = event.next_commitment, event.hand + 1
-    else:
+        if table_id in found.tables:
+            report.fault(f"{table_id} begins twice.")
+        found.tables[table_id] = Table.open(event)
+        found.promises[table_id, 1] = event.next_commitment
+        return event
+    if table_id not in found.tables:
         report.fault(f"{table_id} begins without its terms.")
         return event
-    commitments[table_id, hand] = promised
+    found.tables[table_id] = found.tables[table_id].apply(event)
+    match event:
+        case HandClosed() | HandAborted():
+            report.hands += 1
+            state = "closed" if isinstance(event, HandClosed) else "aborted"
+            game = found.tables[table_id].terms_event.game
+            found.finished[table_id, hand] = FinishedRow(
+                row.idx, table_id, hand, game, state, event.header.at
+            )
+        case CardsDiscarded():
+            found.discards.add((table_id, hand, row.seq))
+        case HandOpened():
+            found.promises[table_id, hand + 1] = event.next_commitment
+        case _:
+            pass
     return event
 
 
-def _referee(table: Table, event: Event, played: Played, report: Report) -> None:
-    """A disclosed hand with a referee was played by the rules, to its result. Spec: PLAY-8."""
-    if not table.terms_event.referee or not isinstance(event, HandEvent):
+def _disclosed(table: Table, event: Event, played: Played, report: Report) -> None:
+    """A disclosed hand has the decks that its seeds give, and was played by the rules.
+
+    Spec: DECK-2, PLAY-8.
+    """
+    if not isinstance(event, HandEvent):
         return
     if not isinstance(event, HandDisclosed):
         played.setdefault((table.id, event.hand), []).append(event)
         return
     events = played.pop((table.id, event.hand), [])
+    what = f"Hand {event.hand} of {table.id}"
     try:
         hand: Hand | None = None
         for past in events:
@@ -162,24 +212,27 @@ def _referee(table: Table, event: Event, played: Played, report: Report) -> None
                 hand = Hand.open(table.terms_event, table.terms, past)
             elif hand is not None:
                 hand = hand.apply(past)
-        if hand is not None:
-            Dealing(hand, event.server_seed, event.discards).at(hand).replayed(events)
+        if hand is None:
+            return
+        dealing = Dealing(hand, event.server_seed, event.discards).at(hand)
+        roots = [root for root, _ in hand.roots]
+        if roots != [deck.root for deck in dealing.decks][: len(roots)]:
+            report.fault(f"{what} was dealt from another deck than its seeds give.")
+        elif table.terms_event.referee:
+            dealing.replayed(events)
     except FairdealError as error:
-        report.fault(f"Hand {event.hand} of {table.id} was not played by the rules: {error.code}.")
+        report.fault(f"{what} was not played by the rules: {error.code}.")
 
 
-def _check_log(
-    reader: SQLiteReader, tree: Tree, anchored: Checkpoint, key: VerifierKey, report: Report
-) -> None:
-    """Head, checkpoints and anchor against the tree."""
+def _check_log(reader: SQLiteReader, tree: Tree, key: VerifierKey, report: Report) -> None:
+    """Head and every stored checkpoint against the tree."""
     head = reader.head()
     if head.size != len(tree) or head.root != tree.root():
         report.fault(f"The head names {head.size} entries with another root; {len(tree)} are here.")
-    try:
-        verify_start(tree, anchored)
-    except StartRefused as error:
-        report.fault(str(error))
+    newest = 0
     for size, note in reader.checkpoints():
+        report.checkpoints += 1
+        newest = size
         try:
             checkpoint = Checkpoint.open(note, key, lone=True)
         except FairdealError:
@@ -187,23 +240,40 @@ def _check_log(
             continue
         if checkpoint.size != size or size > len(tree) or tree.root(size) != checkpoint.root:
             report.fault(f"The checkpoint of size {size} has another root.")
+    if newest != head.size:
+        report.fault(f"The head names {head.size} entries and the newest checkpoint {newest}.")
 
 
-def _check_rows(reader: SQLiteReader, tables: dict[str, Table], report: Report) -> None:
-    """The tables' rows against their chains."""
-    for table_id, table in tables.items():
-        row = reader.table(table_id)
+def _check_rows(reader: SQLiteReader, found: Replayed, report: Report) -> None:
+    """The rows of tables and seats against the chains."""
+    rows = {row.id: row for row in reader.all_tables()}
+    for table_id, table in found.tables.items():
+        row = rows.pop(table_id, None)
         number = table.hand.number if table.hand else 0
         state = "closed" if table.is_closed else "hand_open" if table.open_hand else "idle"
-        if row is None or (row.seq, row.hand, row.state) != (table.seq, number, state):
+        expected = (table.seq, number, state, table.terms_event.game)
+        if row is None or (row.seq, row.hand, row.state, row.game) != expected:
             report.fault(f"The row of {table_id} is not what its events say.")
+    for table_id in rows:
+        report.fault(f"The log has no table {table_id}.")
+    for seat in reader.all_seats():
+        of = found.tables.get(seat.table_id)
+        if of is None or of.terms_event.custody != "seats" or seat.seat >= of.terms_event.seats:
+            report.fault(f"Seat {seat.seat} of {seat.table_id} is not at a table of the log.")
+
+
+def _check_finished(reader: SQLiteReader, found: Replayed, report: Report) -> None:
+    """The list of ended hands against the log."""
+    expected = dict(found.finished)
+    for row in reader.all_finished():
+        if expected.pop((row.table_id, row.hand), None) != row:
+            report.fault(f"The end of hand {row.hand} of {row.table_id} is not what the log says.")
+    for table_id, hand in expected:
+        report.fault(f"The end of hand {hand} of {table_id} is in the log only.")
 
 
 def _check_commitments(
-    reader: SQLiteReader,
-    sealer: Sealer,
-    commitments: Promises,
-    report: Report,
+    reader: SQLiteReader, sealer: Sealer | None, commitments: Promises, report: Report
 ) -> None:
     """Each commitment in the log has a sealed seed that opens it, and none comes twice."""
     stored = 0
@@ -216,6 +286,11 @@ def _check_commitments(
         if commitments.get((row.table_id, row.hand)) != row.value:
             report.fault(f"The commitment of hand {row.hand} of {row.table_id} is not in the log.")
             continue
+        if not row.sealed:
+            report.lost += 1  # a restore has said so
+            continue
+        if sealer is None:
+            continue
         try:
             seed = sealer.open("server seed", row.table_id, row.hand, row.sealed, row.value)
             verify_commitment(Commitment(row.value), ServerSeed(seed))
@@ -223,3 +298,31 @@ def _check_commitments(
             report.fault(f"The server seed of hand {row.hand} of {row.table_id} does not open.")
     if stored != len(commitments):
         report.fault(f"{len(commitments)} commitments are in the log and {stored} in the database.")
+
+
+def _check_sealed(
+    reader: SQLiteReader, sealer: Sealer | None, found: Replayed, report: Report
+) -> None:
+    """Discards and kept answers are of events of the log, and open."""
+    for row in reader.all_discards():
+        what = f"The discards of event {row.seq} of {row.table_id}"
+        if (row.table_id, row.hand, row.seq) not in found.discards:
+            report.fault(f"{what} are not in the log.")
+        elif sealer is not None:
+            try:
+                sealer.open("discards", row.table_id, row.hand, row.sealed)
+            except FairdealError:
+                report.fault(f"{what} do not open.")
+    for answer in reader.all_answers():
+        report.answers += 1
+        what = f"A kept answer of event {answer.etag} of {answer.table_id}"
+        table = found.tables.get(answer.table_id)
+        if table is None or not answer.etag <= table.seq or answer.events > answer.etag + 1:
+            report.fault(f"{what} is of events that the log does not have.")
+        elif sealer is not None:
+            try:
+                text = sealer.open("answer", answer.table_id, answer.hand, answer.sealed)
+                if answer.events:
+                    Parts.decode(text)
+            except (FairdealError, ValueError):
+                report.fault(f"{what} does not open.")

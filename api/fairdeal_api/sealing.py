@@ -72,6 +72,8 @@ class Sealer:
             VerificationError: `sealed_value`, this is not what was sealed in this place.
         """
         cipher, place = self._in_place(kind, table, hand, commitment)
+        if len(sealed) < NONCE_BYTES:
+            raise VerificationError("sealed_value", "a sealed value was lost")
         try:
             return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place)
         except InvalidTag:

@@ -12,8 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from fairdeal.dealing import Dealing
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.merkle import EMPTY_ROOT
+from fairdeal.seeds import ServerSeed
 from fairdeal_api.anchor import SLOT, Anchor, AnchorMoved
 from fairdeal_api.fsck import check
 from fairdeal_api.service import Service, initialise
@@ -273,12 +275,41 @@ def test_fsck_finds_nothing_in_a_good_folder_also_beside_the_service(made):
         ("UPDATE commitments SET sealed = randomblob(60) WHERE hand = 1", "does not open"),
         ("DELETE FROM commitments WHERE hand = 3", "commitments are in the log"),
         ("UPDATE commitments SET value = randomblob(32) WHERE hand = 2", "is not in the log"),
+        ("UPDATE tables SET game = 'mus'", "is not what its events say"),
+        ("DELETE FROM checkpoints WHERE size = (SELECT size FROM head)", "newest checkpoint"),
+        ("UPDATE finished SET state = 'aborted' WHERE hand = 1", "is not what the log says"),
+        ("DELETE FROM finished WHERE hand = 2", "is in the log only"),
+        ("UPDATE answers SET sealed = randomblob(200) WHERE events > 0", "does not open"),
+        ("UPDATE answers SET etag = 999", "that the log does not have"),
+        ("INSERT INTO seats VALUES ('x', 0, randomblob(32), NULL)", "is not at a table"),
+        ("INSERT INTO discards VALUES ('x', 1, 3, randomblob(60))", "are not in the log"),
+        ("UPDATE events SET hand = 9 WHERE idx = 3", "filed under another name"),
+        (
+            (
+                "UPDATE events SET idx = -1 WHERE idx = 3; UPDATE events SET idx = 3 WHERE idx = 4;"
+                "UPDATE events SET idx = 4 WHERE idx = -1"
+            ),
+            "is not_next",
+        ),
     ],
 )
 def test_fsck_finds_what_was_changed(made, statement, words):
+    """Spec: LOG-25."""
     play(made)
+    assert check(made).faults == []
     damage(made, statement)
     assert any(words in fault for fault in check(made).faults), check(made).faults
+
+
+def test_fsck_deals_disclosed_hands_again(made, monkeypatch):
+    play(made)
+
+    def other(hand, _seed, discards):
+        return Dealing(hand, ServerSeed(bytes(32)), discards)
+
+    assert check(made).faults == []
+    monkeypatch.setattr("fairdeal_api.fsck.Dealing", other)
+    assert sum("another deck" in fault for fault in check(made).faults) == 2
 
 
 def test_a_flipped_byte_of_an_event_stops_the_next_start_or_its_use(made):

@@ -45,6 +45,10 @@ class SQLiteReader:
         found = self._connection.execute(query, values).fetchall()
         return found[0] if found else None
 
+    def hold(self) -> None:
+        """From now on read the database as it is at the next query. Short-lived readers only."""
+        self._connection.execute("BEGIN")
+
     def integrity(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         return [row[0] for row in self._rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
@@ -138,6 +142,37 @@ class SQLiteReader:
             table_id,
         )
         return [DiscardsRow(*row) for row in rows]
+
+    def all_tables(self) -> Iterator[TableRow]:
+        """All tables."""
+        for row in self._connection.execute(
+            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due FROM tables"
+        ):
+            yield TableRow(*row)
+
+    def all_seats(self) -> Iterator[SeatRow]:
+        """All seats' credentials."""
+        for row in self._connection.execute("SELECT table_id, seat, claim, token FROM seats"):
+            yield SeatRow(*row)
+
+    def all_discards(self) -> Iterator[DiscardsRow]:
+        """All sealed discards."""
+        for row in self._connection.execute("SELECT table_id, hand, seq, sealed FROM discards"):
+            yield DiscardsRow(*row)
+
+    def all_finished(self) -> Iterator[FinishedRow]:
+        """All hands that have ended."""
+        for row in self._connection.execute(
+            "SELECT idx, table_id, hand, game, state, at FROM finished"
+        ):
+            yield FinishedRow(*row)
+
+    def all_answers(self) -> Iterator[AnswerRow]:
+        """All kept answers."""
+        for row in self._connection.execute(
+            "SELECT scope, request, table_id, hand, status, etag, events, at, sealed FROM answers"
+        ):
+            yield AnswerRow(*row)
 
     def seat_by_token(self, token: bytes) -> SeatRow | None:
         """The seat that a token is for; the token as SHA-256."""
