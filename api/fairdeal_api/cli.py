@@ -22,8 +22,10 @@ app = typer.Typer(
 )
 keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
+backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
 app.add_typer(keys_app, name="operator-key")
 app.add_typer(config_app, name="config")
+app.add_typer(backup_app, name="backup")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
@@ -213,8 +215,92 @@ def fsck(
         typer.echo(fault, err=True)
     if report.faults:
         raise typer.Exit(1)
+    if report.lost:
+        typer.echo(f"{report.lost} server seeds were lost before a restore.")
     counts = f"{report.events} events of {report.tables} tables, {report.hands} hands"
     typer.echo(f"{counts}: all as it must be.")
+
+
+@backup_app.command("create")
+def create_backup(
+    target: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+) -> None:
+    """Copy the databases; the service may be running. Neither keys nor anchor are in it."""
+    from fairdeal_api import backup
+
+    try:
+        manifest = backup.create(_settings(config, data=data, mode=mode), target)
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    typer.echo(f"{target}: {manifest.size} entries of {manifest.origin}, root {manifest.root}.")
+
+
+@backup_app.command("verify")
+def verify_backup(
+    folder: Annotated[Path, typer.Argument(help="The backup.")],
+    key: Annotated[str, typer.Option(help="The log's key; else the one that it names.")] = "",
+) -> None:
+    """Recompute a backup's whole log from its bytes. No keys are needed."""
+    from fairdeal.errors import FairdealError
+    from fairdeal.log.note import VerifierKey
+    from fairdeal_api import backup
+
+    try:
+        found = backup.verify(folder, VerifierKey.parse(key) if key else None)
+    except FairdealError:
+        _fail("--key is not a log's key.", code=2)
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    report, manifest = found.report, found.manifest
+    if report.faults:
+        _fail(*report.faults)
+    typer.echo(
+        f"{report.events} events of {report.tables} tables, {report.checkpoints} checkpoints "
+        f"of {manifest.origin}: all as it must be."
+    )
+    if not key:
+        typer.echo(f"Under the key that the backup names itself: {manifest.log_key}")
+
+
+@app.command()
+def restore(
+    folder: Annotated[Path, typer.Argument(help="A backup.")],
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+    at_least: Annotated[
+        list[Path] | None, typer.Option(help="File with a checkpoint that somebody holds.")
+    ] = None,
+    tiles: Annotated[
+        Path | None, typer.Option(help="The log's public files, for what the backup lacks.")
+    ] = None,
+    operator: Annotated[
+        str, typer.Option(help="Whose are tables that only the public files know.")
+    ] = "",
+) -> None:
+    """Put a backup in the place of a lost database, unless that would fork the log."""
+    from fairdeal_api import restore as restoring
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
+    try:
+        done = restoring.restore(
+            settings, folder, at_least=at_least or (), tiles=tiles, operator=operator
+        )
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    typer.echo(f"{done.size} entries, {done.appended} of them from the public files.")
+    for table, hand in done.lost_hands:
+        typer.echo(f"Hand {hand} of {table} will end as lost.")
+    for table in done.lost_tables:
+        typer.echo(f"{table} can have no more hands: its next server seed is lost.")
+    for table in done.orphans:
+        typer.echo(f"{table} is now of {operator or 'no operator'}; its seats have no tokens.")
 
 
 @app.command()

@@ -288,7 +288,10 @@ class Dealer:
                 table.last_at + 1000 * table.terms_event.timeouts.table <= now
             ):
                 draft = Draft(slot, self.slots, now)
-                draft.close_table()
+                try:
+                    draft.close_table()
+                except Problem:
+                    return  # a server seed is lost: it stays as it is, and the others have a turn
                 await self._submit_held(draft)
         finally:
             self._leave(slot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Final
 
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
@@ -22,6 +23,8 @@ from fairdeal.table import Table
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot, Slots
 from fairdeal_api.store import CommitmentRow, DiscardsRow, FinishedRow, Move, Rows
+
+NEVER: Final = 1 << 62
 
 
 class Draft:
@@ -195,6 +198,8 @@ class Draft:
             state, patience = "hand_open", patience_of(hand)
         number = table.hand.number if table.hand else 0
         due = table.last_at if table.is_closed else table.last_at + 1000 * patience
+        if state == "idle" and self.next_seed is None:
+            due = NEVER  # it cannot be closed: what its last commitment was of is lost
         return Move(self.slot.id, self.slot.table.seq, table.seq, number, state, patience, due)
 
     def disclosed(self, number: int) -> HandDisclosed | None:

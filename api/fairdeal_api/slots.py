@@ -65,6 +65,11 @@ class Slot:
         return "idle" if self.table.open_hand is None else "hand_open"
 
 
+def fixed_seed(test_seed: bytes, hand: int) -> ServerSeed:
+    """The server seed of a hand at a table with a test seed."""
+    return ServerSeed(hashlib.sha256(b"fairdeal test seed" + test_seed + u32be(hand)).digest())
+
+
 def encode_discards(discards: Discards) -> bytes:
     """Which cards these were, to be sealed."""
     return json.dumps({str(seat): thrown for seat, thrown in discards.items()}).encode()
@@ -191,6 +196,10 @@ class Slots:
             thrown = self._thrown(rows)
         except VerificationError:
             return None
+        if {(seat, k) for seat, cards in thrown.items() for k in range(len(cards))} != set(
+            hand.locks
+        ):
+            return None  # a restore has brought the events back, and not which cards they were
         return Dealing(hand, seed, thrown).at(hand)
 
     def _thrown(self, rows: list[DiscardsRow]) -> Discards:
@@ -206,8 +215,7 @@ class Slots:
         if slot_test_seed is None:
             seed = system.new_server_seed()
         else:
-            text = b"fairdeal test seed" + slot_test_seed + u32be(hand)
-            seed = ServerSeed(hashlib.sha256(text).digest())
+            seed = fixed_seed(slot_test_seed, hand)
         return seed, commit(seed)
 
     def seal_seed(self, table_id: str, hand: int, seed: ServerSeed, commitment: bytes) -> bytes:

@@ -1,0 +1,211 @@
+"""Backups: a consistent copy of the databases, with a manifest that says how long the log was.
+
+Never the keys, which would make every backup worth stealing, and never the anchor: restored with
+the database it could no longer tell that the database is old. Spec: LOG-23.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from fairdeal.errors import FairdealError
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import VerifierKey
+from fairdeal_api import fsck, system
+from fairdeal_api.sealing import Sealer
+from fairdeal_api.service import DATABASE, OPERATORS
+from fairdeal_api.settings import Settings
+from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.store.sqlite import check_library
+from fairdeal_api.system import StartRefused
+
+FORMAT: Final = "fairdeal-backup/1"
+MANIFEST: Final = "manifest.json"
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup is of.
+
+    Attributes:
+        origin: Of the log.
+        log_key: Its vkey.
+        sealing_id: Names the sealing key that its seeds open with.
+        size: Entries.
+        root: Over them, hex.
+        checkpoint: The signed note of this size; null of an empty log.
+        at: When it was made, ms since 1970.
+        files: SHA-256 of each file, hex.
+        format: Of this file.
+    """
+
+    origin: str
+    log_key: str
+    sealing_id: str
+    size: int
+    root: str
+    checkpoint: str | None
+    at: int
+    files: dict[str, str]
+    format: str = FORMAT
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read a backup's manifest.
+
+        Raises:
+            StartRefused: There is none, or it is not one.
+        """
+        path = folder / MANIFEST
+        try:
+            value: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            manifest = cls(**value)
+        except OSError as error:
+            raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
+        except (ValueError, TypeError):
+            raise StartRefused(f"{path} is not the manifest of a backup.") from None
+        if manifest.format != FORMAT or set(manifest.files) != {DATABASE, OPERATORS}:
+            raise StartRefused(f"{path} is not the manifest of a backup that this version knows.")
+        return manifest
+
+
+def create(settings: Settings, target: Path) -> Manifest:
+    """Copy the databases, beside a service that may be running. Spec: LOG-23.
+
+    Args:
+        settings: Whose.
+        target: A folder that is not there yet; it becomes the owner's alone.
+
+    Raises:
+        StartRefused: There is nothing to copy, or something at the target.
+    """
+    check_library()
+    if target.exists() or target.is_symlink():
+        raise StartRefused(f"{target} is there already and is never overwritten.")
+    for name in (DATABASE, OPERATORS):
+        if not (settings.data / name).exists():
+            raise StartRefused(f"There is no database {settings.data / name}.")
+    part = target.with_name(target.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(mode=0o700, parents=True)
+    files = {}
+    for name in (OPERATORS, DATABASE):
+        _copy(settings.data / name, part / name)
+        files[name] = digest_of(part / name)
+    # What the copy holds is what the manifest names, whatever has been written meanwhile.
+    reader = SQLiteReader(part / DATABASE)
+    try:
+        identity, head = reader.identity(), reader.head()
+        note = reader.checkpoint(head.size)
+    finally:
+        reader.close()
+    manifest = Manifest(
+        identity.origin,
+        identity.log_key,
+        identity.sealing_id,
+        head.size,
+        head.root.hex(),
+        note,
+        system.wall_clock(),
+        files,
+    )
+    system.replace_file(part / MANIFEST, json.dumps(asdict(manifest), indent=1).encode() + b"\n")
+    part.rename(target)
+    system.sync_folder(target.parent)
+    return manifest
+
+
+def _copy(source: Path, target: Path) -> None:
+    """One moment of a database, by SQLite's own means, as one file."""
+    target.touch(0o600, exist_ok=False)
+    reading = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+    reading.set_busy_timeout(5000)
+    writing = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        with writing.backup("main", reading, "main") as copying:
+            copying.step(-1)  # in one go: one transaction of the reader
+        writing.pragma("journal_mode", "delete")
+    finally:
+        writing.close()
+        reading.close()
+    descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file, hex."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+@dataclass(slots=True)
+class Verified:
+    """A backup that was looked at."""
+
+    manifest: Manifest
+    report: fsck.Report
+    replayed: fsck.Replayed
+
+
+def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) -> Verified:
+    """Recompute a backup's whole log from its stored bytes. Spec: LOG-23, LOG-25.
+
+    Args:
+        folder: The backup.
+        key: The log's, from elsewhere; None takes the one that the backup names.
+        sealer: Opens the sealed seeds as well.
+
+    Raises:
+        StartRefused: It is not a backup at all.
+    """
+    check_library()
+    manifest = Manifest.read(folder)
+    try:
+        named = VerifierKey.parse(manifest.log_key)
+    except FairdealError:
+        raise StartRefused(f"{folder / MANIFEST} names no key of a log.") from None
+    for name in manifest.files:
+        if not (folder / name).is_file():
+            raise StartRefused(f"The backup {folder} has no {name}.")
+    faults = [
+        f"{name} is not the file that the manifest names."
+        for name, digest in manifest.files.items()
+        if digest_of(folder / name) != digest
+    ]
+    try:
+        reader = SQLiteReader(folder / DATABASE)
+        try:
+            report, replayed = fsck.examine(reader, key or named, sealer)
+        finally:
+            reader.close()
+    except apsw.Error as error:
+        raise StartRefused(
+            f"{folder / DATABASE} cannot be read ({type(error).__name__})."
+        ) from None
+    report.faults[:0] = faults
+    tree = replayed.tree
+    if (manifest.size, manifest.root) != (len(tree), tree.root().hex()):
+        report.fault(f"The manifest names {manifest.size} entries; {len(tree)} are here.")
+    if manifest.size:
+        try:
+            checkpoint = Checkpoint.open(manifest.checkpoint or "", key or named, lone=True)
+            if (checkpoint.size, checkpoint.root) != (len(tree), tree.root()):
+                report.fault("The manifest's checkpoint is of another log.")
+        except FairdealError:
+            report.fault("The manifest's checkpoint is not signed by the log.")
+    return Verified(manifest, report, replayed)

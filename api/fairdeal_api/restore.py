@@ -1,0 +1,408 @@
+"""A database from a backup, and from the public log what the backup does not have.
+
+An old backup is an old log, and signing on from it would fork. So it is held against the anchor
+and against every checkpoint that is presented; what is missing is appended from the log's own
+public files, entry by entry, under a checkpoint that the log has signed. What was never public,
+such as the server seeds made since, is lost: their hands end as `lost`. Spec: LOG-24.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from fairdeal.errors import FairdealError
+from fairdeal.events import (
+    CardsDiscarded,
+    Event,
+    HandAborted,
+    HandClosed,
+    HandDisclosed,
+    HandEvent,
+    HandOpened,
+    SeatReissued,
+    TableClosed,
+    TableOpened,
+    parse_event,
+)
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.tiles import WIDTH, Tile, parse_bundle
+from fairdeal.merkle import Tree, leaf_hash
+from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
+from fairdeal.table import Table
+from fairdeal_api import backup, fsck, system
+from fairdeal_api.anchor import Anchor
+from fairdeal_api.draft import NEVER, patience_of
+from fairdeal_api.sealing import Sealer
+from fairdeal_api.service import DATABASE, LOCK, OPERATORS
+from fairdeal_api.settings import Settings
+from fairdeal_api.slots import fixed_seed
+from fairdeal_api.store import (
+    Batch,
+    CommitmentRow,
+    EventRow,
+    FinishedRow,
+    Head,
+    Move,
+    Rows,
+    SeatRow,
+    TableRow,
+)
+from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.store.sqlite import SQLiteWriter
+from fairdeal_api.system import StartRefused
+
+CHECKPOINT: Final = "checkpoint"
+
+_HasSeed = Callable[[str, int], bool]
+"""Whether a hand's server seed is in the database, by table and number."""
+
+
+@dataclass(slots=True)
+class Restored:
+    """What was done.
+
+    Attributes:
+        size: Entries now.
+        appended: Of these, entries from the public files.
+        lost_hands: Open hands, by table and number, that the next start ends as `lost`.
+        lost_tables: Tables whose next hand cannot be opened: its server seed is lost.
+        orphans: Tables whose operator the log does not tell, given to the one that was named.
+    """
+
+    size: int
+    appended: int
+    lost_hands: list[tuple[str, int]] = field(default_factory=list)
+    lost_tables: list[str] = field(default_factory=list)
+    orphans: list[str] = field(default_factory=list)
+
+
+def restore(
+    settings: Settings,
+    folder: Path,
+    *,
+    at_least: Iterable[Path] = (),
+    tiles: Path | None = None,
+    operator: str = "",
+) -> Restored:
+    """Put a backup in the place of a database that is gone. Spec: LOG-24.
+
+    Args:
+        settings: Where to; the keys are there already, and the anchor.
+        folder: The backup.
+        at_least: Files with checkpoints that clients or witnesses hold.
+        tiles: The log's public files: `checkpoint`, `tile/entries/..`.
+        operator: Whose are tables of which only the log knows.
+
+    Raises:
+        StartRefused: One sentence says why; nothing was put anywhere.
+    """
+    data = settings.data
+    keys = system.read_keys(settings.keys_path)
+    signing = SigningKey(settings.log_origin, keys.log)
+    lock = system.hold_lock(data / LOCK)
+    try:
+        for name in (DATABASE, OPERATORS):
+            if any(data.glob(f"{name}*")):
+                raise StartRefused(
+                    f"{data / name} is there already and is never overwritten; "
+                    "put it elsewhere first, with all files of that name."
+                )
+        sealer = Sealer(keys, settings.log_origin)
+        verified = backup.verify(folder, signing.verifier, sealer)
+        if verified.report.faults:
+            raise StartRefused(
+                f"The backup {folder} is not whole: {verified.report.faults[0]}"
+                " `fairdeal backup verify` says more."
+            )
+        if verified.manifest.sealing_id != keys.sealing_id:
+            raise StartRefused("The sealing key is another one than the backup's.")
+        tree = verified.replayed.tree
+        known = _known(settings, signing.verifier, at_least)
+        what, needed = max(known, key=lambda item: item[1].size)
+        bodies: list[bytes] = []
+        note = None
+        if tiles is not None:
+            bodies, note = _fetch(tiles, signing, tree)
+        elif needed.size > len(tree):
+            raise StartRefused(
+                f"The backup holds {len(tree)} entries and the {what} has seen {needed.size}: "
+                "signing on from it would fork the log. `--tiles` appends the missing entries "
+                "from the log's public files."
+            )
+        for what, checkpoint in known:
+            _verify_known(tree, checkpoint, what)
+        made = _Rebuilt(verified, sealer, settings, operator)
+        made.fold(bodies)
+        return _write(settings, folder, made, tree, note)
+    finally:
+        system.release_lock(lock)
+
+
+def _known(
+    settings: Settings, key: VerifierKey, at_least: Iterable[Path]
+) -> list[tuple[str, Checkpoint]]:
+    """All checkpoints that the log must extend, and who has seen them."""
+    anchor = Anchor(settings.anchor_path)
+    found = [("anchor", anchor.load(key))]
+    anchor.close()
+    seen = [anchor.seen_path] if anchor.seen_path.exists() else []
+    for path in (*seen, *at_least):
+        try:
+            checkpoint = Checkpoint.open(path.read_text("utf-8"), key)
+        except OSError as error:
+            raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
+        except (FairdealError, ValueError):
+            raise StartRefused(f"{path} holds no checkpoint of this log.") from None
+        found.append((f"checkpoint in {path}", checkpoint))
+    return found
+
+
+def _verify_known(tree: Tree, checkpoint: Checkpoint, what: str) -> None:
+    size = checkpoint.size
+    if size > len(tree):
+        raise StartRefused(
+            f"Backup and public files hold {len(tree)} entries and the {what} has seen {size}: "
+            "signing on would fork the log."
+        )
+    if tree.root(size) != checkpoint.root:
+        raise StartRefused(f"The first {size} entries are not those that the {what} has seen.")
+
+
+def _fetch(folder: Path, signing: SigningKey, tree: Tree) -> tuple[list[bytes], str | None]:
+    """The entries that the backup does not have, appended to its tree.
+
+    Returns:
+        The entries, and the checkpoint that covers them, with the log's signature alone.
+
+    Raises:
+        StartRefused: The files are not those of this log, or not all there.
+    """
+    path = folder / CHECKPOINT
+    try:
+        checkpoint = Checkpoint.open(path.read_text("utf-8"), signing.verifier)
+    except OSError as error:
+        raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
+    except (FairdealError, ValueError):
+        raise StartRefused(f"{path} is no checkpoint that this log's key has signed.") from None
+    first, size = len(tree), checkpoint.size
+    bodies: list[bytes] = []
+    for number in range(first // WIDTH, -(-size // WIDTH) if size > first else 0):
+        start = WIDTH * number
+        bundle = _bundle(folder, number, min(WIDTH, size - start))
+        bodies += bundle[max(first - start, 0) :]
+    for body in bodies:
+        tree.append(leaf_hash(body))
+    if size >= first and (len(tree) != size or tree.root() != checkpoint.root):
+        raise StartRefused(
+            f"Backup and entries of {folder} do not give the root of the checkpoint of {size}."
+        )
+    # Nothing new is signed: the same text gives the same signature, here without other lines.
+    return bodies, checkpoint.sign(signing) if bodies else None
+
+
+def _bundle(folder: Path, number: int, width: int) -> list[bytes]:
+    for tile in (Tile(-1, number, width), Tile(-1, number)):
+        path = folder / tile.path
+        if path.is_file():
+            try:
+                return parse_bundle(path.read_bytes())[:width]
+            except FairdealError:
+                raise StartRefused(f"{path} is no bundle of entries.") from None
+    raise StartRefused(f"{folder} has no {Tile(-1, number, width).path}.")
+
+
+class _Rebuilt:
+    """The rows that follow from entries after the backup."""
+
+    def __init__(
+        self, verified: backup.Verified, sealer: Sealer, settings: Settings, operator: str
+    ) -> None:
+        self.tables: dict[str, Table] = dict(verified.replayed.tables)
+        self.rows = Rows()
+        self.result = Restored(len(verified.replayed.tree), 0)
+        self.at = 0
+        self._first = verified.manifest.size
+        self._sealer, self._settings, self._operator = sealer, settings, operator
+        self._old_seq = {name: table.seq for name, table in self.tables.items()}
+        self._promised: dict[tuple[str, int], Commitment] = {}
+        self._opened: dict[tuple[str, int], ServerSeed] = {}
+        self._thrown: set[tuple[str, int]] = set()
+        """Hands in which cards were thrown since: which ones is not public."""
+        self._seats: dict[tuple[str, int], SeatRow] = {}
+
+    def fold(self, bodies: list[bytes]) -> None:
+        """Take in entries, in the order of the log."""
+        for index, body in enumerate(bodies, self._first):
+            try:
+                self._apply(index, parse_event(body))
+            except FairdealError as error:
+                raise StartRefused(f"Entry {index} does not follow: {error.code}.") from None
+        self.result.appended = len(bodies)
+
+    def _apply(self, index: int, event: Event) -> None:
+        name, seq, _, at = event.header
+        if isinstance(event, TableOpened):
+            if name in self.tables:
+                raise StartRefused(f"Entry {index}: {name} begins twice.")
+            self.tables[name] = Table.open(event)
+            self._promised[name, 1] = event.next_commitment
+        elif name in self.tables:
+            self.tables[name] = self.tables[name].apply(event)
+        else:
+            raise StartRefused(f"Entry {index}: {name} begins without its terms.")
+        hand = event.hand if isinstance(event, HandEvent) else 0
+        self.at = max(self.at, at)
+        self.rows.events.append(EventRow(index, name, seq, hand, event.raw, leaf_hash(event.raw)))
+        match event:
+            case HandOpened():
+                self._promised[name, hand + 1] = event.next_commitment
+            case HandDisclosed():
+                self._opened[name, hand] = event.server_seed
+            case TableClosed():
+                last = self.tables[name].hand
+                self._opened[name, 1 + (last.number if last else 0)] = event.unused_seed
+            case CardsDiscarded():
+                self._thrown.add((name, hand))
+            case SeatReissued():
+                # The old token is dead, and the new claim code nobody can know.
+                unknown = system.entropy(32)
+                self._seats[name, event.seat] = SeatRow(name, event.seat, unknown, None)
+            case HandClosed() | HandAborted():
+                state = "closed" if isinstance(event, HandClosed) else "aborted"
+                game = self.tables[name].terms_event.game
+                self.rows.finished.append(FinishedRow(index, name, hand, game, state, at))
+            case _:
+                pass
+
+    def finish(self, reader: SQLiteReader) -> None:
+        """Make the rows of commitments, tables and seats."""
+        touched = dict.fromkeys(row.table_id for row in self.rows.events)
+        known = {name: row for name in touched if (row := reader.table(name)) is not None}
+        for (name, hand), commitment in self._promised.items():
+            row = known.get(name)
+            seed = self._opened.get((name, hand)) or self._fixed(row, hand, commitment)
+            sealed = b""
+            if seed is not None:
+                verify_commitment(commitment, seed)
+                sealed = self._sealer.seal("server seed", name, hand, seed, commitment)
+            of_test = row.test_seed is not None if row else self._settings.mode == "test"
+            self.rows.commitments.append(
+                CommitmentRow(commitment, name, hand, int(of_test), sealed)
+            )
+        made = {(row.table_id, row.hand): row.sealed for row in self.rows.commitments}
+
+        def has_seed(name: str, hand: int) -> bool:
+            if (name, hand) in made:
+                return bool(made[name, hand])
+            row = reader.commitment(name, hand)
+            return row is not None and bool(row.sealed)
+
+        for name in touched:
+            self._table(name, known.get(name), has_seed)
+        self.rows.seats += self._seats.values()
+
+    def _fixed(self, row: TableRow | None, hand: int, commitment: Commitment) -> ServerSeed | None:
+        """The seed of a hand at a table with a test seed, which gives all of them."""
+        if row is None or row.test_seed is None:
+            return None
+        seed = fixed_seed(self._sealer.open("test seed", row.id, 0, row.test_seed), hand)
+        verify_commitment(commitment, seed)
+        return seed
+
+    def _table(self, name: str, row: TableRow | None, has_seed: _HasSeed) -> None:
+        table = self.tables[name]
+        hand = table.open_hand
+        number = table.hand.number if table.hand else 0
+        patience = table.terms_event.timeouts.table
+        due = table.last_at + 1000 * patience
+        state = "idle"
+        stuck = [
+            old
+            for old in table.undisclosed
+            if not has_seed(name, old) or (name, old) in self._thrown
+        ]
+        if table.is_closed:
+            state, due = "closed", table.last_at
+        elif hand is not None:
+            state, patience = "hand_open", patience_of(hand)
+            if not has_seed(name, number) or (name, number) in self._thrown:
+                patience = 0  # it ends at the first look of the service that starts
+                self.result.lost_hands.append((name, number))
+            due = table.last_at + 1000 * patience
+        elif stuck:
+            due = NEVER
+        if not table.is_closed and (stuck or not has_seed(name, number + 1)):
+            self.result.lost_tables.append(name)
+            due = NEVER if hand is None else due
+        if row is not None:
+            self.rows.moves.append(
+                Move(name, self._old_seq[name], table.seq, number, state, patience, due)
+            )
+            return
+        self.result.orphans.append(name)
+        game = table.terms_event.game
+        self.rows.tables.append(
+            TableRow(name, self._operator, game, None, table.seq, number, state, patience, due)
+        )
+        if table.terms_event.custody == "seats":
+            for seat in range(table.terms_event.seats):
+                self._seats[name, seat] = SeatRow(name, seat, system.entropy(32), None)
+
+
+def _write(
+    settings: Settings, folder: Path, made: _Rebuilt, tree: Tree, note: str | None
+) -> Restored:
+    """Make the databases aside, look at them once more, and give them their names."""
+    data = settings.data
+    parts = {name: data / f"restoring-{name}" for name in (OPERATORS, DATABASE)}
+    for old in data.glob("restoring-*"):
+        old.unlink()
+    for name, part in parts.items():
+        part.touch(0o600)
+        shutil.copyfile(folder / name, part)
+    path = parts[DATABASE]
+    reader = SQLiteReader(path)
+    try:
+        head = reader.head()
+        made.finish(reader)
+    finally:
+        reader.close()
+    writer = SQLiteWriter(path)
+    try:
+        if made.rows.events:
+            at = max(head.at, made.at)
+            new = Head(len(tree), tree.root(), head.epoch, at)
+            writer.commit(Batch(head, new, note, made.rows))
+    finally:
+        writer.close()
+    keys = system.read_keys(settings.keys_path)
+    reader = SQLiteReader(path)
+    try:
+        key = SigningKey(settings.log_origin, keys.log).verifier
+        report, _ = fsck.examine(reader, key, Sealer(keys, settings.log_origin))
+    finally:
+        reader.close()
+    if report.faults:
+        raise StartRefused(f"What was restored is not whole: {report.faults[0]}")
+    for name, part in parts.items():
+        _sync(part)
+        part.rename(data / name)
+    for rest in data.glob("restoring-*"):
+        rest.unlink()
+    system.sync_folder(data)
+    made.result.size = len(tree)
+    return made.result
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
