@@ -51,6 +51,12 @@ def initialise(settings: Settings) -> VerifierKey:
     folder = settings.data
     if not is_empty(settings):
         raise StartRefused(f"{folder} is not empty; a service is never made over another.")
+    if settings.anchor_path.exists() or settings.anchor_path.is_symlink():
+        # Before anything is made: the log that it is of may only be away.
+        raise StartRefused(
+            f"The anchor {settings.anchor_path} is there already and is never overwritten; "
+            "the log that it has seen is missing."
+        )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     lock = system.hold_lock(folder / LOCK)

@@ -139,6 +139,19 @@ def test_init_never_makes_a_service_over_another(made):
         initialise(made)
 
 
+def test_init_beside_an_anchor_makes_nothing(settings):
+    """A log has been here, and its folder is away."""
+    initialise(settings)
+    settings.data.rename(settings.data.with_name("away"))
+    kept = settings.anchor_path.read_bytes()
+    with pytest.raises(StartRefused, match="never overwritten"):
+        initialise(settings)
+    assert not settings.data.exists()
+    assert settings.anchor_path.read_bytes() == kept
+    settings.anchor_path.unlink()
+    initialise(settings)
+
+
 def test_two_processes_do_not_share_a_folder(made):
     with Site(made):
         assert "Another process" in refused(made)
