@@ -105,6 +105,7 @@ def restore(
     data = settings.data
     keys = system.read_keys(settings.keys_path)
     signing = SigningKey(settings.log_origin, keys.log)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = system.hold_lock(data / LOCK)
     try:
         for name in (DATABASE, OPERATORS):

@@ -219,7 +219,10 @@ class Service:
         self.dealer.wake_all()
         if first:
             LOG.write("log.frozen", level="CRITICAL", size=size)
-            self._anchor.keep_seen(note)
+            try:
+                self._anchor.keep_seen(note)
+            except OSError as error:  # then a restart would forget; this process does not
+                LOG.write("log.frozen_not_kept", level="CRITICAL", error=type(error).__name__)
 
     async def stop(self) -> None:
         """Finish what is in flight and let go of everything."""

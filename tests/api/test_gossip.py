@@ -131,6 +131,16 @@ def test_what_is_under_way_is_not_acknowledged(site):
     expect(site.client.post("/v1/tables", json=body, headers=headers), 503, "log_frozen")
 
 
+def test_it_freezes_also_where_nothing_can_be_kept(site, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("fairdeal_api.anchor.replace_file", full)
+    key = site.service.signing_key
+    present(site.client, Checkpoint(key.name, 9, b"?" * 32).sign(key), 503, "log_frozen")
+    assert site.service.frozen
+
+
 def test_a_kept_checkpoint_that_is_none_stops_the_start(settings):
     initialise(settings)
     seen = settings.anchor_path.with_name("data.anchor.seen")

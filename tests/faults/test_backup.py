@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 import threading
@@ -19,6 +20,7 @@ from fairdeal_api.service import Service, initialise
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import StartRefused
+from fairdeal_verifier.verify import verify
 from tests.api.conftest import Site
 from tests.api.play import Devices, Operator, bearer, expect, idempotency, places
 from tests.api.test_start import command, damage
@@ -218,6 +220,20 @@ def test_the_newest_backup_is_restored_and_the_service_goes_on(made, tmp_path):
     assert check(made).faults == []
 
 
+def test_a_folder_that_is_gone_is_made_again_where_the_keys_are_elsewhere(tmp_path):
+    settings = Settings(data=tmp_path / "data", keys=tmp_path / "keys", origin="deal.example/log")
+    initialise(settings)
+    with Site(settings) as site:
+        hands(Operator(site.client, site.key(), "kozel"))
+        size = backup.create(settings, tmp_path / "backup").size
+    shutil.rmtree(settings.data)
+    assert restore(settings, tmp_path / "backup").size == size
+    assert settings.data.stat().st_mode & 0o077 == 0
+    assert check(settings).faults == []
+    with Site(settings) as site:
+        hands(Operator(site.client, site.key(), "kozel"))
+
+
 def test_an_old_backup_is_refused_with_both_sizes(made, tmp_path):
     with Site(made) as site:
         table = Operator(site.client, site.key(), "kozel")
@@ -312,9 +328,24 @@ class Story:
         lose(settings)
 
 
+@pytest.fixture(scope="module")
+def told(tmp_path_factory) -> Story:
+    """Told once; its files are in a folder of its own."""
+    folder = tmp_path_factory.mktemp("story")
+    settings = Settings(data=folder / "data", origin="deal.example/log")
+    initialise(settings)
+    return Story(settings, folder)
+
+
 @pytest.fixture
-def story(made, tmp_path) -> Story:
-    return Story(made, tmp_path)
+def story(told, tmp_path) -> Story:
+    """A copy of all its files."""
+    old = told.backup.parent
+    shutil.copytree(old, tmp_path, dirs_exist_ok=True)
+    found = copy.copy(told)
+    found.settings = told.settings.model_copy(update={"data": tmp_path / "data"})
+    found.backup, found.tiles = tmp_path / "backup", tmp_path / "tiles"
+    return found
 
 
 def test_the_missing_entries_are_appended_and_the_log_goes_on(story):
@@ -349,8 +380,9 @@ def test_the_missing_entries_are_appended_and_the_log_goes_on(story):
         refusal = story.played.post(f"/v1/tables/{story.played.table}/hands", {})
         expect(refusal, 503, "unavailable")
         # What is sealed again from a disclosed hand gives the hand's file as before.
-        played = client.get(f"/v1/tables/{story.played.table}/hands/3/transcript")
-        assert json.loads(played.content)
+        for number in (1, 2, 3):
+            file = client.get(f"/v1/tables/{story.played.table}/hands/{number}/transcript")
+            assert verify(file.content, key=str(site.service.verifier_key)).exit == 0
         # A reissued seat's old token is dead.
         old = client.get(
             f"/v1/tables/{story.devices.table}/hands/1/seats/0/cards",
