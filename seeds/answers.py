@@ -11,7 +11,10 @@ from fairdeal.encoding import encode
 from fairdeal.events import Header, TableClosed
 from fairdeal.games import GAMES
 from fairdeal.hashing import TAGS, Digest, framed_hash, framed_message, stream
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.cosignature import CosigningKey
 from fairdeal.log.tiles import Tile
+from fairdeal.log.witness import Submission, judge
 from fairdeal.sealed_deck import SealedDeck, leaf
 from fairdeal.seeds import (
     DealKey,
@@ -25,7 +28,7 @@ from fairdeal.seeds import (
 )
 from fairdeal.shuffle import pick, shuffle, uniform
 from seeds.edwards import edge_cases
-from seeds.local import Book
+from seeds.local import Book, named
 
 Answers = dict[str, Any]
 
@@ -215,6 +218,63 @@ def log() -> Answers:
     }
 
 
+def witness() -> Answers:
+    """Cosignatures, and what a witness that holds a head of size 5 answers. Spec: WIT-1..4."""
+    book = Book()
+    for number in range(9):
+        book.append(encode({"n": number}))
+    log, tree = book.key, book.tree
+    witness = CosigningKey("witness.example/w1", named("witness key"))
+    heads = {size: Checkpoint(log.name, size, tree.root(size)) for size in range(10)}
+    other = Checkpoint(log.name, 9, hashlib.sha256(b"another tree").digest())
+    stranger = Book("stranger.example/log")
+    proof = tuple(tree.consistency_path(5))
+    good = Submission(5, proof, heads[9].sign(log))
+    forged = heads[9].text() + "\n" + other.sign(log).split("\n\n")[1]
+    cases = {
+        "the next head": good,
+        "the same head again": Submission(5, (), heads[5].sign(log)),
+        "from nothing": Submission(0, (), heads[9].sign(log)),
+        "from another size": Submission(4, tuple(tree.consistency_path(4)), good.note),
+        "an older head": Submission(4, (), heads[4].sign(log)),
+        "old above the size": Submission(9, (), heads[5].sign(log)),
+        "another root of the size held": Submission(
+            5, (), Checkpoint(log.name, 5, other.root).sign(log)
+        ),
+        "another history": Submission(5, proof, other.sign(log)),
+        "a proof cut off": Submission(5, proof[:-1], good.note),
+        "a proof where none is due": Submission(5, proof, heads[5].sign(log)),
+        "a signature of another head": Submission(5, proof, forged),
+        "another log's checkpoint": Submission(
+            0, (), Checkpoint(stranger.key.name, 0, tree.root(0)).sign(stranger.key)
+        ),
+    }
+    held = {log.name: heads[5]}
+    logs = {log.name: log.verifier}
+    return {
+        "log_key": str(log.verifier),
+        "witness_key": str(witness.verifier),
+        "held": {"size": 5, "root": heads[5].root.hex()},
+        "cosignatures": [
+            {
+                "checkpoint": heads[size].sign(log),
+                "time": time,
+                "line": witness.cosign(heads[size], time),
+            }
+            for size, time in ((1, 0), (5, 1_764_450_000), (9, 2**63 - 1))
+        ],
+        "submissions": [
+            {
+                "case": case,
+                "body": submission.encode().decode(),
+                "status": (answer := judge(submission, logs, held)).status,
+                "size": answer.size,
+            }
+            for case, submission in cases.items()
+        ],
+    }
+
+
 def ed25519() -> Answers:
     """Signatures on the edges of the rule. Spec: SIG-1."""
     secret = hashlib.sha256(b"edge").digest()
@@ -239,5 +299,6 @@ ANSWERS = {
     "deck": decks,
     "procedures": procedures,
     "log": log,
+    "witness": witness,
     "ed25519": ed25519,
 }
