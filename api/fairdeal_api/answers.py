@@ -414,6 +414,28 @@ class Keys(Answer):
     origin: str
     mode: Literal["live", "test"]
     keys: list[KeyOut]
+    witnesses: list[str]
+
+
+class WitnessOut(Answer):
+    """A witness, and how far it is."""
+
+    vkey: str
+    size: int
+    cosigned_at: str | None
+    answering: bool
+
+
+class Witnesses(Answer):
+    """The witnesses of the log."""
+
+    quorum: int
+    policy: Literal["serve", "no_new_hands"]
+    patience: int
+    late: bool
+    cosigned_size: int | None
+    size: int
+    witnesses: list[WitnessOut]
 
 
 class Heard(Answer):

@@ -23,6 +23,8 @@ app = typer.Typer(
 keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
+witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
+app.add_typer(witness_app, name="witness")
 app.add_typer(keys_app, name="operator-key")
 app.add_typer(config_app, name="config")
 app.add_typer(backup_app, name="backup")
@@ -46,6 +48,15 @@ def _settings(config: Path | None, **flags: object) -> Settings:
         return load(config, **flags)
     except ConfigurationError as error:
         _fail(*error.faults, code=2)
+
+
+def _witnesses(given: list[str] | None) -> list[dict[str, str]] | None:
+    if given is None:
+        return None
+    pairs = [one.split() for one in given]
+    if any(len(pair) != 2 for pair in pairs):
+        _fail("--witness takes the URL and the vkey of a witness, with a space between.", code=2)
+    return [{"url": url, "vkey": vkey} for url, vkey in pairs]
 
 
 @app.command()
@@ -85,6 +96,13 @@ def serve(
     take_over: Annotated[
         bool, typer.Option("--take-over", help="Go on in the place of a process that is stuck.")
     ] = False,
+    witness: Annotated[
+        list[str] | None, typer.Option(help="'URL VKEY' of a witness; again for more.")
+    ] = None,
+    witness_quorum: Annotated[int | None, typer.Option(help="How many must cosign.")] = None,
+    witness_policy: Annotated[str | None, typer.Option(help="serve or no_new_hands.")] = None,
+    witness_patience: Annotated[int | None, typer.Option(help="Seconds until late.")] = None,
+    witness_start: Annotated[str | None, typer.Option(help="go_on or refuse.")] = None,
 ) -> None:
     """Run the service."""
     from fairdeal_api import server
@@ -100,6 +118,11 @@ def serve(
         anchor=anchor,
         keys=keys,
         metrics_port=metrics_port,
+        witnesses=_witnesses(witness),
+        witness_quorum=witness_quorum,
+        witness_policy=witness_policy,
+        witness_patience=witness_patience,
+        witness_start=witness_start,
     )
     try:
         if init and is_empty(settings):
@@ -393,6 +416,53 @@ def show_config(
     typer.echo(f"# log origin: {settings.log_origin}")
     typer.echo(f"# anchor: {settings.anchor_path}")
     typer.echo(f"# keys: {settings.keys_path}")
+
+
+Witness = Annotated[Path, typer.Option("--data", help="Folder of the witness.")]
+
+
+@witness_app.command("init")
+def init_witness(
+    name: Annotated[str, typer.Option(help="Its name: a URL without scheme.")],
+    data: Witness = Path("fairdeal-witness"),
+) -> None:
+    """Make a witness's key and its empty state, where there is nothing."""
+    from fairdeal.errors import FairdealError
+    from fairdeal_api.witnessing.memory import initialise
+
+    try:
+        typer.echo(str(initialise(data, name)))
+    except FairdealError:
+        _fail("A witness's name is visible ASCII without `+`.", code=2)
+    except StartRefused as error:
+        _fail(str(error))
+
+
+@witness_app.command("serve")
+def serve_witness(
+    log: Annotated[list[str], typer.Option(help="Key of a log, or a file; again for more.")],
+    data: Witness = Path("fairdeal-witness"),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8090,
+) -> None:
+    """Cosign what extends the heads that were cosigned before."""
+    from fairdeal.errors import FairdealError
+    from fairdeal.log.note import VerifierKey
+    from fairdeal_api.witnessing import server
+
+    try:
+        keys = [
+            VerifierKey.parse(Path(one).read_text("utf-8").strip() if Path(one).is_file() else one)
+            for one in log
+        ]
+    except (FairdealError, OSError, UnicodeDecodeError):
+        _fail("--log takes a log's vkey (of type 0x01), or a file that holds one.", code=2)
+    if len({key.name for key in keys}) != len(keys):
+        _fail("--log names one origin twice.", code=2)
+    try:
+        server.run(data, keys, host, port)
+    except StartRefused as error:
+        _fail(str(error))
 
 
 def main() -> None:

@@ -37,10 +37,16 @@ _TURNS: Final = 8
 _ENOUGH: Final = 16
 
 
+class Frozen(Exception):  # noqa: N818 - what has happened
+    """A witness holds what this log does not extend. Spec: WIT-7."""
+
+
 def end_process(error: BaseException) -> NoReturn:
     """Stop at once, without running anything that could still answer somebody. Spec: LOG-20."""
     lost = isinstance(error, system.Overtaken)
     LOG.write("ledger.lost" if lost else "ledger.broken", error=type(error).__name__)
+    if isinstance(error, Frozen):
+        os._exit(system.EXIT_FROZEN)
     os._exit(system.EXIT_LOST if lost else system.EXIT_BROKEN)
 
 
@@ -140,6 +146,8 @@ class Ledger:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._write, name="ledger", daemon=True)
         self.batches = 0
+        self.on_release: Callable[[], None] | None = None
+        """Called on the event loop when there is a newer checkpoint."""
 
     # --- on the event loop ----------------------------------------------------------------------
 
@@ -245,6 +253,8 @@ class Ledger:
         self.batches += 1
         if batch.note is not None:
             self._released = (batch.new.size, batch.note)
+            if self.on_release is not None:
+                self.on_release()
         for entry, answer in finished:
             if entry.settle is not None:
                 entry.settle()
@@ -275,6 +285,10 @@ class Ledger:
         if head.epoch != self._head.epoch and not self._broken:
             self._break(system.Overtaken())
 
+    def give_up(self, error: Frozen) -> None:
+        """Sign and acknowledge nothing from now on, and end. Spec: WIT-7."""
+        self._break(error)
+
     def _break(self, error: BaseException) -> None:
         self._broken = True
         self._fatal(error)
@@ -303,6 +317,11 @@ class Ledger:
     def size(self) -> int:
         """Entries that are committed and anchored."""
         return self._released[0]
+
+    @property
+    def released(self) -> tuple[int, str]:
+        """Size and note of the newest checkpoint that may be shown. Spec: LOG-6."""
+        return self._released
 
     @property
     def checkpoint(self) -> str:

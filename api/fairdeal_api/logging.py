@@ -20,6 +20,8 @@ FIELDS: Final = frozenset(
         "duration_ms",
         "level",  # of what somebody must look at now
         "error",  # the class of an exception, never its text
+        "held",  # size of the head that a witness has
+        "level",  # `critical`, for what somebody must be woken for
         "mode",
         "origin",
         "request",  # id of a request
@@ -27,6 +29,7 @@ FIELDS: Final = frozenset(
         "size",
         "status",
         "version",
+        "witness",  # name of one, which is public
     }
 )
 

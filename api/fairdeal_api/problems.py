@@ -92,6 +92,9 @@ KINDS: Final[dict[str, Kind]] = {
     # 429, 5xx
     "rate_limited": Kind(429, "Too many requests of this kind are open.", retryable=True),
     "internal": Kind(500, "The service failed.", retryable=True),
+    "not_witnessed": Kind(
+        503, "Too few witnesses have seen the log lately; no hand is opened now.", retryable=True
+    ),
     "unavailable": Kind(503, "The service cannot take requests now.", retryable=True),
     "log_frozen": Kind(503, "The log lacks entries that its key has signed; nothing is written."),
 }

@@ -24,6 +24,7 @@ from fairdeal_api.settings import Settings
 from fairdeal_api.store import Head, Identity
 from fairdeal_api.store import sqlite as sqlite_store
 from fairdeal_api.system import StartRefused
+from fairdeal_api.witnessing.circle import Witnesses
 
 DATABASE = "ledger.db"
 OPERATORS = "operators.db"
@@ -122,6 +123,9 @@ class Service:
                 if verify_start(tree, anchor.load(self.verifier_key)):
                     anchor.replace(note)
             anchor.forget_seen()
+            self.witnesses = Witnesses(settings)
+            checkpoint = Checkpoint(settings.log_origin, head.size, head.root)
+            self.witnesses.ask_at_start(tree, checkpoint, note)
             operators = OperatorKeys(folder / OPERATORS)
             operators.refresh()
             undo.callback(operators.close)
@@ -196,6 +200,7 @@ class Service:
     async def start(self) -> None:
         """Begin to write, and to watch deadlines."""
         self.ledger.start(asyncio.get_running_loop())
+        self.witnesses.start(self.ledger, self.metrics)
         self.deadlines.restart(self.reader.open_hands())
         self._sweeper = asyncio.create_task(self.deadlines.watch(self))
         LOG.write(
@@ -232,6 +237,7 @@ class Service:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeper
+        await self.witnesses.stop()
         await self.ledger.stop()
         self._close.close()
         LOG.write("service.stopped", size=self.ledger.size)

@@ -7,14 +7,23 @@ import re
 import tomllib
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 from pydantic_settings.sources import TomlConfigSettingsSource
 
+from fairdeal.errors import FairdealError
+from fairdeal.log.cosignature import WitnessKey
+
 PREFIX: Final = "FAIRDEAL_"
+_URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
 _ORIGIN = re.compile(r"[\x21-\x2a\x2c-\x7e]{1,200}")
 # pydantic-settings asks the class for its sources, so the file's path has to reach it from aside.
 _config_file: ContextVar[Path | None] = ContextVar("config_file", default=None)
@@ -26,6 +35,32 @@ class ConfigurationError(Exception):
     def __init__(self, faults: list[str]) -> None:
         super().__init__("; ".join(faults))
         self.faults = faults
+
+
+class WitnessAt(BaseModel):
+    """A witness to ask: where it is, and its key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    vkey: str
+
+    @field_validator("url")
+    @classmethod
+    def _check_url(cls, value: str) -> str:
+        # Settings are shown, so there is no place in them for a password.
+        if not _URL.fullmatch(value):
+            raise ValueError("must be http:// or https://, a host and a path, and no credentials")
+        return value
+
+    @field_validator("vkey")
+    @classmethod
+    def _check_vkey(cls, value: str) -> str:
+        try:
+            WitnessKey.parse(value)
+        except FairdealError:
+            raise ValueError("must be a witness's vkey (of type 0x04)") from None
+        return value
 
 
 class Settings(BaseSettings):
@@ -59,6 +94,39 @@ class Settings(BaseSettings):
     body_seconds: int = Field(default=10, ge=1, le=600, description="Time to send a body in.")
     log_requests: bool = Field(default=False, description="A log line for every request.")
     cached_tables: int = Field(default=2000, ge=1, description="Tables kept in memory.")
+
+    witnesses: tuple[WitnessAt, ...] = Field(
+        default=(),
+        max_length=16,
+        description="Witnesses to ask for cosignatures: `url` and `vkey` of each.",
+    )
+    witness_quorum: int | None = Field(
+        default=None, ge=1, description="How many must cosign; by default more than half of them."
+    )
+    witness_policy: Literal["serve", "no_new_hands"] = Field(
+        default="serve", description="What happens while the quorum is late."
+    )
+    witness_patience: int = Field(
+        default=60, ge=1, le=86400, description="Seconds after which the quorum is late."
+    )
+    witness_start: Literal["go_on", "refuse"] = Field(
+        default="go_on", description="What a start does if a witness gives no cosignature."
+    )
+
+    @model_validator(mode="after")
+    def _check_witnesses(self) -> Self:
+        if len({one.vkey for one in self.witnesses}) != len(self.witnesses):
+            raise ValueError("witnesses: one of them is named twice")
+        if self.witness_quorum is not None and self.witness_quorum > len(self.witnesses):
+            raise ValueError("witness_quorum: there are fewer witnesses than that")
+        return self
+
+    @property
+    def quorum(self) -> int:
+        """How many witnesses must cosign a head."""
+        if self.witness_quorum is not None:
+            return self.witness_quorum
+        return len(self.witnesses) // 2 + 1 if self.witnesses else 0
 
     @field_validator("origin")
     @classmethod
@@ -120,6 +188,9 @@ def load(config: Path | None = None, **flags: object) -> Settings:
     token = _config_file.set(path)
     try:
         return Settings(**given)  # type: ignore[arg-type]
+    except SettingsError:
+        # It is the source that says this, of a variable that has to hold a list.
+        raise ConfigurationError([f"{PREFIX}WITNESSES is not JSON."]) from None
     except ValidationError as error:
         raise ConfigurationError([_sentence(fault) for fault in error.errors()]) from None
     finally:
@@ -139,4 +210,6 @@ def _sentence(fault: ErrorDetails) -> str:
     name = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         return f"{name} is not a setting."
-    return f"{name} ({PREFIX}{name.upper()}): {fault['msg']}."
+    if not name:
+        return f"{fault['msg'].removeprefix('Value error, ')}."
+    return f"{name} ({PREFIX}{str(fault['loc'][0]).upper()}): {fault['msg']}."

@@ -30,6 +30,8 @@ LOG_KEY: Final = "log.key"
 
 EXIT_BROKEN: Final = 70
 """Exit code: a commit of unknown result."""
+EXIT_FROZEN: Final = 71
+"""A witness holds what this log does not extend."""
 EXIT_LOST: Final = 75
 """Exit code: another process has the log."""
 
@@ -137,6 +139,28 @@ def read_keys(folder: Path) -> Keys:
     """
     _check_folder(folder)
     return Keys(_read_key(folder / SEALING_KEY), _read_key(folder / LOG_KEY))
+
+
+def create_key(path: Path) -> bytes:
+    """Make one key in an owner's folder, as `create_keys` does.
+
+    Raises:
+        StartRefused: It is there already, or the folder is not the owner's alone.
+    """
+    _check_folder(path.parent)
+    _create(path, os.urandom(32).hex().encode() + b"\n")
+    sync_folder(path.parent)
+    return _read_key(path)
+
+
+def read_key(path: Path) -> bytes:
+    """Read one key, as `read_keys` does.
+
+    Raises:
+        StartRefused: Something about it or its folder is not as it must be.
+    """
+    _check_folder(path.parent)
+    return _read_key(path)
 
 
 def _check_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fairdeal_api import answers, hands
 from fairdeal_api.credentials import Operator, SeatHolder
 from fairdeal_api.dealer import Key
+from fairdeal_api.draft import Draft
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
 from fairdeal_api.routes.access import (
@@ -61,20 +62,26 @@ def _check_bulk(slot: Slot) -> None:
         "seed_reused",
         "seat_unknown",
         "action_not_allowed",
+        "not_witnessed",
         *SIGNED,
     ),
     keyed=True,
     versioned=True,
 )
 async def open_hand(call: Call) -> Reply:
-    """Open a hand. Spec: HAND-1."""
+    """Open a hand. Spec: HAND-1, WIT-9."""
     body, slot, key = await operators_post(call, OpenHand)
     if body.seals is not None or body.trumps is not None:
         _check_bulk(slot)
+
+    def work(draft: Draft) -> hands.Json:
+        call.service.witnesses.check_may_open()
+        return hands.open_hand(draft, body)
+
     return await call.service.dealer.write(
         call,
         slot,
-        lambda draft: hands.open_hand(draft, body),
+        work,
         hand=None,
         status=201,
         key=key,
@@ -143,21 +150,28 @@ async def deal(call: Call) -> Reply:
         "seed_reused",
         "seat_unknown",
         "action_not_allowed",
+        "not_witnessed",
         *SIGNED,
     ),
     keyed=True,
     versioned=True,
 )
 async def close_hand(call: Call) -> Reply:
-    """Close a hand. Spec: HAND-15, HAND-17."""
+    """Close a hand; without `next` that is always possible. Spec: HAND-15, HAND-17, WIT-9."""
     body, slot, key = await operators_post(call, CloseHand)
     number = hand_number(call)
     if body.next is not None and (body.next.seals is not None or body.next.trumps is not None):
         _check_bulk(slot)
+
+    def work(draft: Draft) -> hands.Json:
+        if body.next is not None:
+            call.service.witnesses.check_may_open()
+        return hands.close(draft, number, body)
+
     return await call.service.dealer.write(
         call,
         slot,
-        lambda draft: hands.close(draft, number, body),
+        work,
         hand=number,
         key=key,
     )

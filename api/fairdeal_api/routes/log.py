@@ -18,13 +18,14 @@ _BRIEFLY = (b"cache-control", b"public, max-age=2")
     "GET",
     "/log/checkpoint",
     tag="log",
-    summary="The newest checkpoint: a C2SP signed note",
+    summary="The newest checkpoint that a quorum of witnesses has cosigned: a C2SP signed note",
     answers=((200, "text/plain"),),
 )
 async def get_checkpoint(call: Call) -> Reply:
-    """The checkpoint. Spec: LOG-2."""
+    """The checkpoint. Spec: LOG-2, WIT-8."""
     call.query()
-    return Reply(call.service.ledger.checkpoint.encode(), 200, [http.TEXT, _BRIEFLY])
+    _, note = call.service.witnesses.shown(call.service.ledger)
+    return Reply(note.encode(), 200, [http.TEXT, _BRIEFLY])
 
 
 @operation(
@@ -64,16 +65,19 @@ async def get_tile(call: Call) -> Reply:
     summary="A C2SP tlog-proof of one entry, against the newest checkpoint",
     answers=((200, "text/plain"),),
     problems=("entry_unknown",),
+    query=(whole("cosigned", 0, 0, 1, "1: against `/log/checkpoint`, with its cosignatures"),),
 )
 async def get_receipt(call: Call) -> Reply:
-    """A receipt. Spec: LOG-5."""
-    call.query()
+    """A receipt. Spec: LOG-5, WIT-8."""
+    query = call.query(cosigned=(0, 0, 1))
     text = call.params["index"]
     if not (text.isascii() and text.isdigit()) or len(text) > 15 or str(int(text)) != text:
         raise Problem("entry_unknown")
-    receipt = call.service.ledger.receipt(int(text))
-    if receipt is None:
+    ledger, index = call.service.ledger, int(text)
+    size, note = call.service.witnesses.shown(ledger) if query["cosigned"] else ledger.released
+    if index >= size:
         raise Problem("entry_unknown")
+    receipt = ledger.receipt_at(index, size, note).text()
     return Reply(receipt.encode(), 200, [http.TEXT, _BRIEFLY])
 
 

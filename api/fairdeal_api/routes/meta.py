@@ -9,6 +9,7 @@ from fairdeal_api.problems import Problem
 from fairdeal_api.routes.operation import operation
 
 _HOUR = (b"cache-control", b"public, max-age=3600")
+_BRIEFLY = (b"cache-control", b"public, max-age=2")
 _HTML = (b"content-type", b"text/html; charset=utf-8")
 
 
@@ -70,9 +71,24 @@ async def get_keys(call: Call) -> Reply:
                     "state": "active",
                 }
             ],
+            "witnesses": [one.vkey for one in service.witnesses.members],
         },
         headers=[_HOUR],
     )
+
+
+@operation(
+    "getWitnesses",
+    "GET",
+    "/v1/witnesses",
+    tag="service",
+    summary="Who cosigns the log, how many must, and how far they are",
+    answers=((200, answers.Witnesses),),
+)
+async def get_witnesses(call: Call) -> Reply:
+    """The witnesses. Spec: WIT-9."""
+    call.query()
+    return http.json_reply(call.service.witnesses.state(), headers=[_BRIEFLY])
 
 
 @operation(

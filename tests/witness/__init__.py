@@ -1,0 +1,1 @@
+"""Witnesses: ours, another's, and the service that asks them."""
