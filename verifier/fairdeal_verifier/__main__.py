@@ -68,6 +68,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="receipts you kept",
     )
+    parser.add_argument(
+        "--witness",
+        metavar="VKEY",
+        action="append",
+        default=[],
+        help="a witness that must have cosigned a receipt you give; again for more",
+    )
     parser.add_argument("--explain", action="store_true", help="say why, and what was compared")
     parser.add_argument("--trace", action="store_true", help="show every draw of each shuffle")
     parser.add_argument("--json", action="store_true", help="write one JSON object")
@@ -141,6 +148,7 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
         mine=seeds,
         receipts=[_read(name) for name in options.receipt],
         notes=notes,
+        witnesses=options.witness,
         trace=options.trace,
     )
     if options.json:
@@ -150,8 +158,10 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
 
 def _match(options: argparse.Namespace) -> tuple[int, str]:
     """Verifies the files of a match; gives the exit code and the report. Spec: VER-7."""
-    if options.mine or options.receipt:
-        raise UsageError("--mine and --receipt are for one hand; check it on its own as well")
+    if options.mine or options.receipt or options.witness:
+        raise UsageError(
+            "--mine, --receipt and --witness are for one hand; check it on its own as well"
+        )
     names, key = options.match, _key(options.key)
     match = verify_match((_read(name) for name in names), key=key, trace=options.trace)
     if options.json:

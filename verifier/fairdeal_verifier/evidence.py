@@ -9,6 +9,7 @@ from fairdeal_verifier.note import LogKey, Receipt
 from fairdeal_verifier.notes import Given, NotedReceipt
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
 from fairdeal_verifier.primitives import message, u8, u32be
+from fairdeal_verifier.witness import WitnessKey, shown_time
 
 # Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
 MAX_RECEIPTS = 256
@@ -83,6 +84,43 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
     if sealed_head is not None and file.keys:
         note += ", except by the signatures of seats with a key"
     return Check("receipt", NOT_APPLICABLE, note, count)
+
+
+def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> Check:
+    """`log.witness`. Spec: WIT-2, WIT-10, VER-2."""
+    if not given.witnesses:
+        return Check("log.witness", NOT_APPLICABLE, "no witness to ask for was given")
+    if not given.receipts:
+        return Check("log.witness", SKIP, "no receipt was given that could be cosigned")
+    if len(given.receipts) > MAX_RECEIPTS:
+        return Check("log.witness", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
+    key = given.key or LogKey.parse(file.table.body["log_key"])
+    newest: dict[WitnessKey, int] = {}
+    for number, noted in enumerate(given.receipts, 1):
+        try:
+            receipt = Receipt.parse(noted.text)
+        except FormatError:
+            continue  # `receipt` says so
+        times: dict[WitnessKey, int] = {}
+        for witness in given.witnesses:
+            found = witness.times(receipt.checkpoint)
+            if found is None:
+                note = f"a cosignature of {witness.name} in receipt {number} is not good"
+                return Check("log.witness", FAIL, note)
+            times.update({witness: max(found)} if found else {})
+        if (
+            times
+            and receipt.checkpoint.is_signed_by(key)
+            and _event_of(file, noted, receipt, sealed_head) is not None
+        ):
+            for witness, time in times.items():
+                newest[witness] = max(time, newest.get(witness, 0))
+    missing = [witness.name for witness in given.witnesses if witness not in newest]
+    if missing:
+        note = f"{', '.join(missing)} cosigned none of the receipts that fit this hand"
+        return Check("log.witness", FAIL, note)
+    values = "; ".join(f"{one.name} at {shown_time(time)}" for one, time in newest.items())
+    return Check("log.witness", PASS, "", values)
 
 
 def _event_of(

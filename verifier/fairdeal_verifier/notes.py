@@ -16,6 +16,7 @@ from fairdeal_verifier.encoding import (
 from fairdeal_verifier.games.base import Place
 from fairdeal_verifier.kinds import MAX_EPOCH, MAX_SEATS, is_card, is_hex32, within
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.witness import WitnessKey
 
 FORMAT = "fairdeal-notes/1"
 _MEMBERS = {"format", "log_key", "table", "hand", "seat", "seeds", "receipts", "cards"}
@@ -137,12 +138,14 @@ class Given:
         seeds: For each seat its `x_0`, `x_1`.. as the player noted them.
         receipts: In the order given.
         notes: The notes, if there are any.
+        witnesses: Who must have cosigned a receipt.
     """
 
     key: LogKey | None = None
     seeds: dict[int, list[bytes]] = field(default_factory=dict)
     receipts: tuple[NotedReceipt, ...] = ()
     notes: Notes | None = None
+    witnesses: tuple[WitnessKey, ...] = ()
 
     @classmethod
     def of(
@@ -151,6 +154,7 @@ class Given:
         mine: Mapping[int, str | Sequence[str]] | None,
         receipts: Iterable[bytes | str],
         notes: bytes | Notes | None,
+        witnesses: Iterable[str] = (),
     ) -> "Given":
         """Puts together what was given.
 
@@ -175,4 +179,5 @@ class Given:
             seeds,
             (*noted, *(notes.receipts if notes else ())),
             notes,
+            tuple([WitnessKey.parse(one) for one in witnesses]),
         )

@@ -14,6 +14,7 @@ from fairdeal_verifier.evidence import (
     check_mine,
     check_receipts,
     check_seat_signatures,
+    check_witnesses,
 )
 from fairdeal_verifier.file import HandFile, read
 from fairdeal_verifier.hand import Replay
@@ -37,6 +38,7 @@ def verify(
     mine: Mapping[int, str | Sequence[str]] | None = None,
     receipts: Iterable[bytes | str] = (),
     notes: bytes | Notes | None = None,
+    witnesses: Iterable[str] = (),
     trace: bool = False,
 ) -> Report:
     """Verifies a hand's file.
@@ -47,6 +49,7 @@ def verify(
         mine: By seat, the `x_0` that its player noted, or the list `x_0`, `x_1`..
         receipts: Receipts that the player kept.
         notes: The player's notes.
+        witnesses: Vkeys of the witnesses that must have cosigned a receipt.
         trace: Record every draw of each shuffle.
 
     Returns:
@@ -57,7 +60,7 @@ def verify(
 
     Spec: VER-1, VER-2, VER-5
     """
-    return verify_given(data, Given.of(key, mine, receipts, notes), trace=trace)[0]
+    return verify_given(data, Given.of(key, mine, receipts, notes, witnesses), trace=trace)[0]
 
 
 def verify_given(data: bytes, given: Given, *, trace: bool) -> tuple[Report, HandFile | None]:
@@ -91,7 +94,7 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
     checks += [
         check_inclusion(file),
         check_log_signature(file, given.key),
-        Check("log.witness", NOT_APPLICABLE, "no witness is asked in this version"),
+        check_witnesses(file, given, sealed_head),
         check_receipts(file, given, sealed_head),
         *check_seat_signatures(file),
         check_mine(file, given, replay),
