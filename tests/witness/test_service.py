@@ -17,6 +17,7 @@ from fairdeal_api.ledger import Frozen
 from fairdeal_api.service import initialise
 from fairdeal_api.settings import Settings
 from fairdeal_api.system import StartRefused
+from fairdeal_verifier import verify
 from tests.api.conftest import Site
 from tests.api.play import Operator, bearer, expect, idempotency
 from tests.witness.stand import wait_until
@@ -111,6 +112,25 @@ def test_receipts_have_the_log_s_line_only_unless_cosignatures_are_asked_for(mad
         assert cosigners(Receipt.parse(cosigned).note, one) == {one.key.name}
         assert site.client.get("/v1/receipts/0?cosigned=2").status_code == 400
         assert site.client.get("/v1/receipts/1?cosigned=1").status_code == 404
+
+
+def test_a_hand_s_cosigned_receipt_passes_the_verifier(made, make_witness):
+    """WIT-8, WIT-10: from the service to the standalone verifier, with its control."""
+    one = make_witness().start(made.log)
+    with Site(made(one)) as site:
+        operator = tables(site)
+        sealed = operator.open()["events"][-1]
+        assert '"type":"seeds.sealed"' in sealed["event"]
+        operator.deal()
+        operator.close()
+        wait_until(lambda: size_of(served(site)) == site.service.ledger.size)
+        file = site.client.get(operator.url("/transcript")).content
+        url = f"/v1/receipts/{sealed['index']}"
+        cosigned, plain = site.client.get(url + "?cosigned=1").text, site.client.get(url).text
+    for receipt, status in ((cosigned, "PASS"), (plain, "FAIL")):
+        report = verify(file, key=str(made.log), receipts=[receipt], witnesses=[str(one.key)])
+        assert {check.id: check.status for check in report}["log.witness"] == status
+        assert report.exit == (0 if status == "PASS" else 1)
 
 
 def test_while_the_quorum_lags_the_head_before_is_served_and_nobody_waits(made, make_witness):

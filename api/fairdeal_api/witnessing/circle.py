@@ -101,6 +101,7 @@ class Witnesses:
 
     def _ask_once(self, client: httpx2.Client, witness: Witness, head: Head) -> Said | None:
         said: Said | None = Said.UNWILLING
+        end = monotonic() + 1000 * _SECONDS
         for _ in range(MAX_TURNS):
             try:
                 with client.stream(
@@ -109,7 +110,7 @@ class Witnesses:
                     body = b""
                     for part in answer.iter_raw():
                         body += part
-                        if len(body) > MAX_ANSWER:
+                        if len(body) > MAX_ANSWER or monotonic() > end:
                             break
             except (httpx2.HTTPError, httpx2.InvalidURL):
                 witness.status = 0
@@ -137,6 +138,8 @@ class Witnesses:
             for witness, call in zip(self.members, self._calls, strict=True)
         ]
         self._tasks.append(asyncio.create_task(self._lead()))
+        for task in self._tasks:
+            task.add_done_callback(_tell_if_broken)
         self._client = client
         for witness, call in zip(self.members, self._calls, strict=True):
             if witness.failures:
@@ -321,6 +324,12 @@ class Witnesses:
             if head is not None and (found := head.lines.get(witness.vkey)) is not None:
                 return format_time(1000 * found.time) if found.time < 2**37 else None
         return None
+
+
+def _tell_if_broken(task: asyncio.Task[None]) -> None:
+    """A fault of ours: cosignatures stop, and in time the quorum is late."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        LOG.write("witnesses.broken", level="critical", error=type(error).__name__)
 
 
 def _newest(ledger: Ledger) -> Head:
