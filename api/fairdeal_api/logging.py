@@ -18,7 +18,6 @@ FIELDS: Final = frozenset(
         "address",  # host and port that the service itself listens on
         "count",
         "duration_ms",
-        "level",  # of what somebody must look at now
         "error",  # the class of an exception, never its text
         "held",  # size of the head that a witness has
         "level",  # `critical`, for what somebody must be woken for
