@@ -91,6 +91,12 @@ class Anchor:
         _, self._newest, newest = max(found, key=lambda item: item[:2])
         return newest
 
+    @property
+    def note(self) -> str:
+        """The newest checkpoint that is kept, as it was signed; after `load`."""
+        slot = self._content[SLOT * self._newest : SLOT * (self._newest + 1)]
+        return slot.rstrip(b"\n").decode("utf-8") + "\n"
+
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
         """Let nobody else move it meanwhile, after whoever is about to.

@@ -23,11 +23,13 @@ app = typer.Typer(
 keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
+log_app = typer.Typer(no_args_is_help=True, help="The public log.")
 witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
 app.add_typer(witness_app, name="witness")
 app.add_typer(keys_app, name="operator-key")
 app.add_typer(config_app, name="config")
 app.add_typer(backup_app, name="backup")
+app.add_typer(log_app, name="log")
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
@@ -242,6 +244,29 @@ def fsck(
         typer.echo(f"{report.lost} server seeds were lost before a restore.")
     counts = f"{report.events} events of {report.tables} tables, {report.hands} hands"
     typer.echo(f"{counts}: all as it must be.")
+
+
+@log_app.command("export")
+def export_log(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if missing.")],
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+) -> None:
+    """Write the log as static files, or what is new of it; the service may be running."""
+    from fairdeal_api.export import export
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor)
+    try:
+        done = export(settings, folder)
+    except StartRefused as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename or folder} cannot be written: {error.strerror}.")
+    before = "" if done.old is None else f", {done.old} of them from before"
+    typer.echo(f"{folder} holds {done.size} entries{before}; {done.written} tiles are new.")
 
 
 @backup_app.command("create")

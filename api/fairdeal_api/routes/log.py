@@ -1,4 +1,4 @@
-"""The public log as static files, and receipts. Spec: LOG-6, LOG-8."""
+"""The public log as static files, and receipts. Spec: LOG-6, LOG-8, LOG-9."""
 
 from __future__ import annotations
 

@@ -1,0 +1,198 @@
+"""The public log as plain static files, for a web server or a disk of somebody else's.
+
+It only reads the data folder, so it may run beside the service, again and again: a later export
+adds what is new. What it writes leads to the checkpoint that the anchor holds, never past it.
+Spec: LOG-10..13.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fairdeal.errors import FairdealError
+from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import VerifierKey
+from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
+from fairdeal.merkle import Tree, leaf_hash
+from fairdeal_api.anchor import Anchor, verify_start
+from fairdeal_api.service import database_path
+from fairdeal_api.settings import Settings
+from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.store.sqlite import check_library
+from fairdeal_api.system import StartRefused, sync_folder
+
+CHECKPOINT: Final = "checkpoint"
+_PART: Final = ".part"
+_FILE_MODE: Final = 0o644
+_FOLDER_MODE: Final = 0o755
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export has done. `old` is the size of the one before it, if there was one."""
+
+    size: int
+    old: int | None
+    written: int
+
+
+def export(settings: Settings, folder: Path) -> Exported:
+    """Write the log into a folder, or what is new of it.
+
+    Args:
+        settings: Whose log. The service may be running.
+        folder: Where to; it is made if it is not there.
+
+    Raises:
+        StartRefused: The folder holds another log, or one that this log does not extend; or the
+            database is not what the anchor has seen.
+        OSError: A file cannot be written. The old checkpoint stands, all its tiles are there.
+    """
+    check_library()
+    path = database_path(settings)
+    if not path.exists():
+        raise StartRefused(f"There is no database {path}.")
+    if folder.resolve().is_relative_to(settings.data.resolve()):
+        raise StartRefused(f"{folder} lies in the data folder, which is nobody else's to read.")
+    reader = SQLiteReader(path)
+    try:
+        key = _key(reader, settings)
+        # The anchor first: beside a running service the database is never behind it.
+        anchor = Anchor(settings.anchor_path)
+        with contextlib.closing(anchor):
+            released = anchor.load(key)
+        tree = Tree(reader.leaves())
+        verify_start(tree, released)
+        with _locked(folder):
+            old = _previous(folder, key, tree, released)
+            written = _write_tiles(folder, reader, tree, released.size, old)
+            note = anchor.note.encode()
+            target = folder / CHECKPOINT
+            if not target.exists() or target.read_bytes() != note:
+                _replace(folder, target, note)
+                sync_folder(folder)
+    finally:
+        reader.close()
+    return Exported(released.size, old, written)
+
+
+def _key(reader: SQLiteReader, settings: Settings) -> VerifierKey:
+    identity = reader.identity()
+    if identity.origin != settings.log_origin:
+        raise StartRefused(
+            f"The data folder is of the log {identity.origin}, and the settings name "
+            f"{settings.log_origin}."
+        )
+    return VerifierKey.parse(identity.log_key)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One export at a time: the slower of two would put an older checkpoint in place."""
+    for changed in _make_folders(folder):
+        sync_folder(changed)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise StartRefused(f"Another export is writing to {folder}.") from None
+    finally:
+        os.close(descriptor)
+
+
+def _previous(folder: Path, key: VerifierKey, tree: Tree, released: Checkpoint) -> int | None:
+    """The size that the folder holds, if this log extends it. Spec: LOG-13."""
+    path = folder / CHECKPOINT
+    try:
+        held = Checkpoint.open(path.read_bytes().decode("utf-8"), key)
+    except FileNotFoundError:
+        return None
+    except (FairdealError, UnicodeDecodeError):
+        raise StartRefused(
+            f"{path} is not a checkpoint that {key} has signed; another log's folder is not "
+            "written to."
+        ) from None
+    if held.size > released.size:
+        raise StartRefused(
+            f"{path} is of {held.size} entries and the log has {released.size}: one of the two "
+            "was rolled back. Nothing was written."
+        )
+    if tree.root(held.size) != held.root:
+        raise StartRefused(
+            f"{path} is of {held.size} entries, and the first {held.size} of the log's "
+            f"{released.size} are others: the two are a fork under one key. Nothing was written."
+        )
+    return held.size
+
+
+def _write_tiles(folder: Path, reader: SQLiteReader, tree: Tree, size: int, old: int | None) -> int:
+    """Write what is not there, and make its names durable. Spec: LOG-11, LOG-12."""
+    written = 0
+    folders: set[Path] = set()
+    for tile in tiles_of(size):
+        path = folder / tile.path
+        there = path.exists()
+        if there and tile.exists(old or 0):
+            continue  # written before the checkpoint that is in place, and for good
+        content = _content(reader, tree, tile)
+        if there:
+            # From an export that did not get to its checkpoint; or from nobody knows where.
+            if path.read_bytes() != content:
+                raise StartRefused(
+                    f"{path} is there with another content, and tiles are never changed. "
+                    "Export into a new folder."
+                )
+        else:
+            folders |= _make_folders(path.parent)
+            _replace(folder, path, content)
+            written += 1
+        folders.add(path.parent)
+    for made in sorted(folders):
+        sync_folder(made)
+    return written
+
+
+def _content(reader: SQLiteReader, tree: Tree, tile: Tile) -> bytes:
+    if tile.level >= 0:
+        return hash_tile(tree, tile)
+    start = tile.number * WIDTH
+    entries = reader.entries(start, start + tile.width)
+    if [leaf_hash(entry) for entry in entries] != tree.levels[0][start : start + tile.width]:
+        raise StartRefused(
+            f"Among the entries {start} to {start + tile.width - 1} are bytes that are not those "
+            "that were hashed; `fairdeal fsck` says more."
+        )
+    return entry_bundle(entries)
+
+
+def _make_folders(path: Path) -> set[Path]:
+    """Make a folder and those above it; gives the ones that have got a new name in them."""
+    changed = set()
+    missing = []
+    while not path.exists():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir()
+        folder.chmod(_FOLDER_MODE)  # whatever the umask
+        changed.add(folder.parent)
+    return changed
+
+
+def _replace(folder: Path, path: Path, content: bytes) -> None:
+    """A whole file, or none: written aside, made durable, then named."""
+    part = folder / _PART
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fchmod(file.fileno(), _FILE_MODE)
+        os.fsync(file.fileno())
+    part.replace(path)
