@@ -1,5 +1,6 @@
 # Everything here installs what it needs into .venv (development) or .venv-run (the demo), once.
-# A second run does no set-up. Needs Python 3.11 or newer, git, make and gcc.
+# A second run does no set-up. Needs Python 3.11 or newer, git, make and gcc; `make test` also Go with
+# its x/mod, which it installs where it may (Debian, as root or by sudo).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -10,6 +11,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 DEV := .venv
 RUN := .venv-run
 BIN := $(DEV)/bin
+TOOLS := $(DEV)/log-tools
 PROJECTS := pyproject.toml api/pyproject.toml verifier/pyproject.toml
 
 # Given on the command line: make test ARGS="-k merkle -x", make PYTHON=/opt/python/bin/python3 venv
@@ -60,7 +62,7 @@ venv: $(DEV)/.linked ## Set up .venv for development
 	@:
 
 .PHONY: test
-test: $(DEV)/.linked ## Run the tests
+test: $(DEV)/.linked $(TOOLS)/.node $(TOOLS)/.go ## Run the tests
 	@$(BIN)/python -m pytest $(ARGS)
 
 .PHONY: check
@@ -126,3 +128,26 @@ $(DEV)/.linked: $(DEV)/.pinned $(PROJECTS)
 
 $(RUN)/.linked: $(RUN)/.pinned $(PROJECTS)
 	$(call link,$(RUN))
+
+# Other people's readers of the log, for tests/log. Without one of them make goes on, and its tests
+# fail and say so: the others are worth running.
+$(TOOLS)/.node: tests/log/package.json tests/log/package-lock.json $(DEV)/.pinned
+	@echo "Installing tests/log/package-lock.json"
+	@mkdir -p $(TOOLS)
+	@cp tests/log/package.json tests/log/package-lock.json $(TOOLS)
+	@PATH=$(CURDIR)/$(BIN):$$PATH npm ci --prefix $(TOOLS) --cache $(TOOLS)/npm-cache --ignore-scripts --no-audit --no-fund >$(TOOLS)/npm.log 2>&1 && touch $@ \
+	  || { cat $(TOOLS)/npm.log >&2; echo 'npm could not install @sigstore/verify: its tests in tests/log will fail.' >&2; }
+
+# Go and its x/mod come from Debian, so that no module proxy is asked.
+XMOD := /usr/share/gocode/src/golang.org/x/mod/sumdb/tlog
+debian_go = golang-go golang-golang-x-mod-dev
+$(TOOLS)/.go: tests/log/govf/main.go $(DEV)/.pinned
+	@mkdir -p $(TOOLS)
+	@if ! command -v go >/dev/null || [ ! -d $(XMOD) ]; then \
+	  if [ "$$(id -u)" = 0 ]; then as_root=; else as_root='sudo -n'; fi; \
+	  echo 'Installing $(debian_go)'; \
+	  install="$$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $(debian_go)"; \
+	  $$install >$(TOOLS)/apt.log 2>&1 || { $$as_root apt-get -qq update && $$install; } >>$(TOOLS)/apt.log 2>&1 || cat $(TOOLS)/apt.log >&2; \
+	fi
+	@GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS= GOCACHE=$(CURDIR)/$(TOOLS)/go-cache go build -o $(TOOLS)/govf ./tests/log/govf && touch $@ \
+	  || echo 'Go and golang.org/x/mod are needed (Debian: $(debian_go)), and could not be installed: their tests in tests/log will fail.' >&2

@@ -14,51 +14,31 @@ from pathlib import Path
 import pytest
 
 from fairdeal.log.checkpoint import Checkpoint
-from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.note import VerifierKey
 from fairdeal.log.tiles import entry_bundle, parse_bundle, tiles_of
 from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
 from fairdeal_api import export as exports
-from fairdeal_api.anchor import Anchor
 from fairdeal_api.export import export
 from fairdeal_api.service import database_path, initialise
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import Batch, EventRow, Head, Rows
-from fairdeal_api.store.sqlite import SQLiteStore
-from fairdeal_api.system import StartRefused, read_keys
+from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.system import StartRefused
 from tests.api.conftest import Site
 from tests.api.play import Operator, expect
+from tests.log.folder import append, signing_key
 
 ENTRIES = [b'{"entry":%d}' % number for number in range(600)]
 FAR = 256_044
 """The first size whose names need a second group of digits is 256,001."""
 
 
-def signing_key(settings: Settings) -> SigningKey:
-    return SigningKey(settings.log_origin, read_keys(settings.keys_path).log)
-
-
 def fill(settings: Settings, size: int, *, anchored: bool = True) -> Tree:
     """Bring the log to a size, by one commit of the service's own writer."""
-    key = signing_key(settings)
-    store = SQLiteStore(database_path(settings))
-    writer, reader = store.writer(), store.reader()
-    writer.begin_epoch()
-    old, tree = reader.head(), Tree(reader.leaves())
-    rows = Rows()
-    for index in range(len(tree), size):
-        body = b'{"entry":%d}' % index
-        rows.events.append(EventRow(index, "tbl", index, 0, body, leaf_hash(body)))
-        tree.append(rows.events[-1].leaf)
-    note = Checkpoint(key.name, size, tree.root()).sign(key)
-    writer.commit(Batch(old, Head(size, tree.root(), old.epoch, old.at), note, rows))
-    anchor = Anchor(settings.anchor_path)
-    anchor.load(key.verifier)
-    if anchored:
-        anchor.move(note)
-    anchor.close()
+    reader = SQLiteReader(database_path(settings))
+    old = reader.head().size
     reader.close()
-    writer.close()
-    return tree
+    bodies = [b'{"entry":%d}' % number for number in range(old, size)]
+    return append(settings, bodies, anchored=anchored)
 
 
 def names(folder: Path) -> dict[str, bytes]:
