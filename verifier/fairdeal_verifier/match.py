@@ -49,7 +49,7 @@ class MatchReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hand:
+class Neighbour:
     """What the neighbours of a hand have to fit to; of the file itself nothing is kept."""
 
     table: str
@@ -66,7 +66,7 @@ class _Hand:
     unknown: str
 
     @classmethod
-    def of(cls, file: HandFile) -> "_Hand":
+    def of(cls, file: HandFile) -> "Neighbour":
         """Takes what is needed. Spec: PLAY-2, HAND-2."""
         opened, ruleset = file.opened.body, file.table.body["ruleset"]
         first, match, unknown = opened["first"], opened["match"], ""
@@ -116,11 +116,11 @@ def verify_match(
     """
     given = Given.of(key, None, (), None)
     reports: list[Report] = []
-    hands: list[_Hand | None] = []
+    hands: list[Neighbour | None] = []
     for data in files:
         report, file = verify_given(data, given, trace=trace)
         reports.append(report)
-        hands.append(_Hand.of(file) if file else None)
+        hands.append(Neighbour.of(file) if file else None)
     check = _check(hands)
     verdicts = {report.verdict.partition(" (")[0] for report in reports}
     if check.status == FAIL:
@@ -134,14 +134,14 @@ def verify_match(
     return MatchReport(verdict, _EXITS[verdict], failed, check, tuple(reports))
 
 
-def _check(hands: list[_Hand | None]) -> Check:
+def _check(hands: list[Neighbour | None]) -> Check:
     """`match`. Spec: PLAY-9."""
     known = [hand for hand in hands if hand is not None]
     if len(known) != len(hands) or not hands:
         return Check("match", SKIP, "a file cannot be read, or its format is wrong")
     unknown = ""
     for before, after in pairwise(known):
-        fault = _pair_fault(before, after)
+        fault = pair_fault(before, after)
         if fault:
             return Check("match", FAIL, fault)
         unknown = unknown or before.unknown
@@ -153,7 +153,7 @@ def _check(hands: list[_Hand | None]) -> Check:
     return Check("match", PASS, note)
 
 
-def _pair_fault(before: _Hand, after: _Hand) -> str:
+def pair_fault(before: Neighbour, after: Neighbour) -> str:
     """Says why a hand does not follow another. Spec: PLAY-2, PLAY-9, HAND-1, HAND-2."""
     if (before.table, before.terms) != (after.table, after.terms):
         return f"hand {after.number} is of another table, or of other terms, than the file before"

@@ -74,7 +74,14 @@ def verify_given(data: bytes, given: Given, *, trace: bool) -> tuple[Report, Han
     return _verify_file(file, given, trace=trace), file
 
 
-def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
+def hand_checks(file: HandFile) -> tuple[list[Check], Replay | None, list[str]]:
+    """Makes the checks that need nothing but the hand: all before `log.inclusion`.
+
+    Returns:
+        The checks, the replay if the table's rules allow one, and the play in words.
+
+    Spec: VER-2, VER-3
+    """
     checks = [Check("format", PASS), check_chain(file), check_terms(file)]
     seeds = [check_commitment(file), *check_seals(file), *check_links(file)]
     checks += seeds
@@ -82,14 +89,15 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
     are_seeds_good = seeds[0].status == PASS and all(
         c.status in (PASS, NOT_APPLICABLE) for c in seeds
     )
-    replay, story = None, list[str]()
     if rules_fault(file):
-        checks += skip_the_replay(file)
-    else:
-        replay = Replay(file, are_seeds_good=are_seeds_good)
-        replayed = ReplayChecks(file, replay, are_seeds_good=are_seeds_good)
-        checks += replayed
-        story = replayed.story
+        return [*checks, *skip_the_replay(file)], None, []
+    replay = Replay(file, are_seeds_good=are_seeds_good)
+    replayed = ReplayChecks(file, replay, are_seeds_good=are_seeds_good)
+    return [*checks, *replayed], replay, replayed.story
+
+
+def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
+    checks, replay, story = hand_checks(file)
     sealed_head = replay.sealed_head if replay else None
     checks += [
         check_inclusion(file),
