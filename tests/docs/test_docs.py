@@ -17,7 +17,7 @@ PAGES = sorted(
 REQUIREMENT = re.compile(r"^\*\*([A-Z]+-\d+)\*\* ((?:`[a-z ]+`)+)", re.MULTILINE)
 MARKS = {
     "core": ("fairdeal",),
-    "verifier": ("verifier/fairdeal_verifier",),
+    "verifier": ("verifier/fairdeal_verifier", "verifier/fairdeal_audit"),
     "service": ("api/fairdeal_api",),
     "client": ("api/fairdeal_api/client", "api/fairdeal_api/client.py"),
 }

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "fairdeal"
 SERVICE = ROOT / "api" / "fairdeal_api"
 VERIFIER = ROOT / "verifier" / "fairdeal_verifier"
+AUDIT = ROOT / "verifier" / "fairdeal_audit"
 
 # Put together from pieces, so that this file does not find itself.
 MACHINE_PATHS = re.compile(r"(?<![\w.])/(?:" + "|".join(["wor" + "k", "far" + "m"]) + r")/")
@@ -133,6 +134,16 @@ def test_the_verifier_imports_the_standard_library_only(path):
     assert foreign(path.read_text("utf-8"), {"fairdeal_verifier"}) == set()
 
 
+@pytest.mark.parametrize("path", modules(AUDIT), ids=lambda path: path.name)
+def test_the_audit_imports_the_standard_library_and_the_verifier(path):
+    assert foreign(path.read_text("utf-8"), {"fairdeal_verifier", "fairdeal_audit"}) == set()
+
+
+@pytest.mark.parametrize("path", modules(VERIFIER) + modules(AUDIT), ids=lambda path: path.name)
+def test_a_module_of_the_verifier_can_be_read_at_a_sitting(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 300
+
+
 @pytest.mark.parametrize("path", modules(CORE), ids=lambda path: path.name)
 def test_the_core_imports_nothing_but_cryptography(path):
     assert foreign(path.read_text("utf-8"), {"fairdeal", "cryptography"}) == set()
@@ -140,7 +151,7 @@ def test_the_core_imports_nothing_but_cryptography(path):
 
 @pytest.mark.parametrize("path", modules(SERVICE), ids=lambda path: path.name)
 def test_the_service_does_not_import_the_verifier(path):
-    assert "fairdeal_verifier" not in set(imported(path.read_text("utf-8")))
+    assert {"fairdeal_verifier", "fairdeal_audit"}.isdisjoint(imported(path.read_text("utf-8")))
 
 
 @pytest.mark.parametrize("path", modules(CORE), ids=lambda path: path.name)

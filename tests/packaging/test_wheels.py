@@ -23,6 +23,8 @@ PROJECTS = {
     "fairdeal_api": ROOT / "api",
     "fairdeal_verifier": ROOT / "verifier",
 }
+MORE = {"fairdeal_verifier": {"fairdeal_audit"}}
+"""Packages that come along in a wheel."""
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
 
 
@@ -124,8 +126,9 @@ def test_the_service_needs_the_core_and_not_the_verifier(wheels):
 def test_a_wheel_holds_its_package_and_its_licence(wheels, package):
     files = contents(wheels[package])
     tops = {name.partition("/")[0] for name in files}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {package}
-    assert f"{package}/py.typed" in files
+    packages = {package, *MORE.get(package, ())}
+    assert {top for top in tops if not top.endswith(".dist-info")} == packages
+    assert {f"{one}/py.typed" for one in packages} <= set(files)
     (licence,) = (name for name in files if name.endswith(".dist-info/licenses/LICENSE"))
     with zipfile.ZipFile(wheels[package]) as archive:
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
@@ -133,10 +136,11 @@ def test_a_wheel_holds_its_package_and_its_licence(wheels, package):
 
 @pytest.mark.parametrize("package", PROJECTS)
 def test_a_wheel_forgets_no_file(wheels, package):
-    folder = PROJECTS[package] / package
+    folder = PROJECTS[package]
     sources = {
-        path.relative_to(folder.parent).as_posix()
-        for path in folder.rglob("*")
+        path.relative_to(folder).as_posix()
+        for one in (package, *MORE.get(package, ()))
+        for path in (folder / one).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert sources <= set(contents(wheels[package]))
@@ -155,9 +159,15 @@ print(package.__file__)
     return Path(run(python, "-I", "-W", "error", "-c", code, cwd=python.parent).strip())
 
 
-def test_the_verifier_imports_alone(python):
-    place = imported_from(python, "fairdeal_verifier")
+@pytest.mark.parametrize("package", ["fairdeal_verifier", "fairdeal_audit"])
+def test_the_verifier_imports_alone(python, package):
+    place = imported_from(python, package)
     assert python.parents[1] in place.parents
+
+
+def test_the_audit_is_a_command(python):
+    said = run(python.parent / "fairdeal-audit", "--version", cwd=python.parent)
+    assert said.startswith("fairdeal-audit ")
 
 
 @pytest.mark.parametrize("package", PROJECTS)

@@ -1,0 +1,236 @@
+"""The command `fairdeal-audit`. Spec: audit.md."""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairdeal_audit import __version__
+from fairdeal_audit.compare import compare
+from fairdeal_audit.evidence import MAX_EVIDENCE, Evidence
+from fairdeal_audit.fetch import Fetched, fetch
+from fairdeal_audit.heads import keep_key, trusted_key, write
+from fairdeal_audit.judge import judge
+from fairdeal_audit.replay import GRACE, replay
+from fairdeal_audit.report import (
+    EVIDENCE,
+    fetched_text,
+    to_json,
+    to_text,
+    write_evidence,
+    write_report,
+)
+from fairdeal_audit.source import source_of
+from fairdeal_audit.tiles import IncompleteError
+from fairdeal_verifier.encoding import FormatError, UnreadableError
+from fairdeal_verifier.note import LogKey
+
+CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="fairdeal-audit",
+        description="Audits a whole log: nothing missing, nothing twice, every hand right.",
+        epilog="Exit code: 0 clean, 1 findings, 2 usage, 3 incomplete, 4 unreadable.",
+    )
+    parser.add_argument("--version", action="version", version=f"fairdeal-audit {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True)
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--key", metavar="VKEY", help="the log key to trust, or a file that holds it"
+    )
+    common.add_argument("--json", action="store_true", help="write one JSON object")
+    common.add_argument("--quiet", action="store_true", help="say nothing of progress")
+    many = argparse.ArgumentParser(add_help=False)
+    many.add_argument("-j", type=int, default=1, metavar="N", help="so many processes")
+    many.add_argument(
+        "--grace", type=int, default=GRACE, metavar="SECONDS", help="after a deadline (3600)"
+    )
+    one = commands.add_parser("fetch", parents=[common], help="fetch a log and check its tree")
+    one.add_argument("url", help="address or folder below which `checkpoint` and `tile/` lie")
+    one.add_argument("dir", type=Path)
+    one = commands.add_parser("replay", parents=[common, many], help="replay what was fetched")
+    one.add_argument("dir", type=Path)
+    one = commands.add_parser("compare", parents=[common], help="can two heads be of one log?")
+    one.add_argument("heads", nargs=2, metavar="CP", help="checkpoint, receipt or hand's file")
+    one.add_argument("--dir", type=Path, action="append", default=[], help="a fetched folder")
+    one.add_argument("-o", "--output", type=Path, help="where to write evidence")
+    one = commands.add_parser("judge", parents=[common], help="does this evidence prove anything?")
+    one.add_argument("evidence", help="a file, or - for standard input")
+    one = commands.add_parser(
+        "watch", parents=[common, many], help="audit until something is found"
+    )
+    one.add_argument("url")
+    one.add_argument("dir", type=Path)
+    one.add_argument("--every", type=int, default=60, metavar="SECONDS")
+    one.add_argument("--times", type=int, default=0, metavar="N", help="stop after so many rounds")
+    return parser
+
+
+def _key_text(option: str | None) -> str | None:
+    if option is None:
+        return None
+    try:
+        LogKey.parse(option)
+    except FormatError:
+        try:
+            option = Path(option).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            raise ValueError("--key is neither a log key nor a file that holds one") from None
+        LogKey.parse(option)
+    return option
+
+
+def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> LogKey:
+    """Gives the key of the option, or of the first folder that keeps one."""
+    text = _key_text(options.key)
+    for folder in folders:
+        return trusted_key(folder, text)
+    if text is None:
+        raise ValueError("give the log's key with --key")
+    return LogKey.parse(text)
+
+
+def _say(options: argparse.Namespace, text: str) -> None:
+    if not options.quiet:
+        end = "\r" if sys.stderr.isatty() else "\n"
+        sys.stderr.write(f"{text}{end}")
+        sys.stderr.flush()
+
+
+def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
+    """Fetches once; evidence is written into the folder."""
+    folder: Path = options.dir
+    text = _key_text(options.key)
+    key = trusted_key(folder, text)
+    source = source_of(options.url)
+    folder.mkdir(parents=True, exist_ok=True)
+    keep_key(folder, text)
+    fetched = fetch(
+        source, folder, key, lambda done, size: _say(options, f"{done:,} of {size:,} entries")
+    )
+    if fetched.evidence is not None:
+        name = f"{EVIDENCE}/fork-{fetched.head.size}-{fetched.head.root.hex()[:16]}.json"
+        write(folder / name, fetched.evidence.encode())
+    return FINDINGS if fetched.code else CLEAN, fetched
+
+
+def _run_fetch(options: argparse.Namespace) -> int:
+    code, fetched = _fetch(options)
+    if options.json:
+        head = fetched.head
+        value = {"code": fetched.code, "root": head.root.hex(), "size": head.size}
+        sys.stdout.write(json.dumps(value | {"text": fetched.text}) + "\n")
+    else:
+        sys.stdout.write(fetched_text(fetched))
+    return code
+
+
+def _run_replay(options: argparse.Namespace) -> int:
+    if options.j < 1 or options.grace < 0:
+        raise ValueError("-j and --grace take a number of at least 1 and 0")
+    folder: Path = options.dir
+    text = _key_text(options.key)
+    key = trusted_key(folder, text)
+
+    def told(done: int, size: int, hands: int, seconds: float) -> None:
+        left = seconds * (size - done) / done
+        rate = hands / max(seconds, 0.001)
+        _say(options, f"{done:,} of {size:,} entries, {rate:,.0f} hands/s, {left:.0f} s left")
+
+    outcome = replay(folder, key, processes=options.j, grace=options.grace, told=told)
+    report = to_json(outcome, write_evidence(folder, key, outcome))
+    write_report(folder, report)
+    sys.stdout.write(json.dumps(report) + "\n" if options.json else to_text(report))
+    return FINDINGS if outcome.findings else CLEAN
+
+
+def _run_compare(options: argparse.Namespace) -> int:
+    key = _needed_key(options, options.dir)
+    data = [Path(name).read_bytes() for name in options.heads]
+    compared = compare(data[0], data[1], key, options.dir)
+    evidence = ""
+    if compared.evidence is not None and options.output is not None:
+        write(options.output, compared.evidence.encode())
+        evidence = str(options.output)
+    if options.json:
+        value = {"code": compared.code, "text": compared.text, "evidence": evidence or None}
+        sys.stdout.write(json.dumps(value) + "\n")
+    else:
+        sys.stdout.write(f"{compared.code or 'one log'}: {compared.text}\n")
+        sys.stdout.write(f"    evidence: {evidence}\n" if evidence else "")
+    return FINDINGS if compared.code else CLEAN
+
+
+def _run_judge(options: argparse.Namespace) -> int:
+    key = _needed_key(options)
+    if options.evidence == "-":
+        data = sys.stdin.buffer.read(MAX_EVIDENCE + 1)
+    else:
+        with Path(options.evidence).open("rb") as source:
+            data = source.read(MAX_EVIDENCE + 1)
+    evidence = Evidence.parse(data)
+    why = judge(evidence, key)
+    if options.json:
+        sys.stdout.write(json.dumps({"code": evidence.code if why else None, "text": why}) + "\n")
+    else:
+        sys.stdout.write(f"guilty: {evidence.code}  {why}\n" if why else "nothing is proved\n")
+    return FINDINGS if why else CLEAN
+
+
+def _run_watch(options: argparse.Namespace) -> int:
+    """Spec: AUD-8."""
+    if options.every < 0:
+        raise ValueError("--every takes a number of seconds")
+    rounds = 0
+    while True:
+        code = _run_fetch(options)
+        code = code or _run_replay(options)
+        sys.stdout.flush()
+        rounds += 1
+        if code or rounds == options.times:
+            return code
+        time.sleep(options.every)
+
+
+_COMMANDS = {
+    "fetch": _run_fetch,
+    "replay": _run_replay,
+    "compare": _run_compare,
+    "judge": _run_judge,
+    "watch": _run_watch,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Returns:
+        The exit code: 0 clean, 1 findings, 2 usage, 3 incomplete, 4 unreadable.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return _COMMANDS[options.command](options)
+    except IncompleteError as error:
+        sys.stderr.write(f"fairdeal-audit: incomplete: {error}\n")
+        return INCOMPLETE
+    except UnreadableError as error:
+        sys.stderr.write(f"fairdeal-audit: unreadable: {error}\n")
+        return UNREADABLE
+    except FormatError as error:
+        is_input = options.command == "compare" and options.key is None
+        sys.stderr.write(f"fairdeal-audit: {error}\n")
+        return UNREADABLE if is_input else USAGE
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"fairdeal-audit: {error}\n")
+        return USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write("\nfairdeal-audit: stopped; what was done is kept\n")
+        return INCOMPLETE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Can two heads be of one log? Spec: AUD-7."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairdeal_audit.evidence import Evidence, fork_of
+from fairdeal_audit.heads import note_in, parse_head
+from fairdeal_audit.replay import head_of
+from fairdeal_audit.tiles import Folder, IncompleteError
+from fairdeal_verifier.encoding import FormatError, UnreadableError
+from fairdeal_verifier.note import Checkpoint, LogKey
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What two heads have to do with each other.
+
+    Attributes:
+        code: `FORK`, or "".
+        text: In a sentence.
+        evidence: What proves it.
+    """
+
+    code: str
+    text: str
+    evidence: Evidence | None = None
+
+
+def compare(first: bytes, second: bytes, key: LogKey, folders: Sequence[Path]) -> Compared:
+    """Compares two heads.
+
+    Args:
+        first: A checkpoint, a receipt or a hand's file.
+        second: Another.
+        key: The log's key.
+        folders: Of `fetch`, of which one may have the larger head's tree.
+
+    Raises:
+        UnreadableError: One holds no checkpoint that the log's key has signed.
+        IncompleteError: No folder shows how the sizes go together.
+    """
+    read = [_read(data, key) for data in (first, second)]
+    (small_note, small), (large_note, large) = sorted(read, key=lambda one: one[1].size)
+    if small.size == large.size:
+        if small.root == large.root:
+            return Compared("", f"both have {small.size:,} entries and one root")
+        text = f"two roots for {small.size:,} entries"
+        return Compared("FORK", text, fork_of(small_note, large_note, ()))
+    for folder in folders:
+        tree = Folder(folder, head_of(folder, key).size)
+        if tree.size < large.size or tree.root(large.size) != large.root:
+            continue
+        tree.check()
+        if tree.root(small.size) == small.root:
+            return Compared("", f"the {large.size:,} entries extend the {small.size:,}")
+        nodes = tree.consistency(small.size, large.size) if small.size else ()
+        text = f"the log of {large.size:,} entries does not extend the one of {small.size:,}"
+        return Compared("FORK", text, fork_of(small_note, large_note, nodes))
+    raise IncompleteError(
+        f"no folder has the tree of {large.size:,} entries and this root: fetch it, and give --dir"
+    )
+
+
+def _read(data: bytes, key: LogKey) -> tuple[bytes, Checkpoint]:
+    try:
+        note = note_in(data)
+        head = parse_head(note)
+    except FormatError as error:
+        raise UnreadableError(str(error)) from None
+    if not head.is_signed_by(key):
+        raise UnreadableError("a checkpoint is not signed by the log's key")
+    return note, head

@@ -1,0 +1,231 @@
+"""Fetches a log, and believes nothing of it that its signed root does not say. Spec: AUD-1."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairdeal_audit.evidence import Evidence, fork_of
+from fairdeal_audit.heads import HEAD_FILE, keep, kept, parse_head, write
+from fairdeal_audit.source import Source
+from fairdeal_audit.tiles import (
+    HASH,
+    WIDTH,
+    Folder,
+    IncompleteError,
+    levels,
+    parse_bundle,
+    tile_path,
+    tiles_at,
+)
+from fairdeal_verifier.encoding import FormatError
+from fairdeal_verifier.note import MAX_NOTE, Checkpoint, LogKey
+from fairdeal_verifier.primitives import leaf_hash
+
+MAX_BUNDLE = WIDTH * (2 + 65_535)
+Told = Callable[[int, int], None]
+"""Is told how many entries are there, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a fetch came to.
+
+    Attributes:
+        head: The checkpoint that was served.
+        code: `FORK`, `ROLLBACK` or "".
+        text: What was found.
+        evidence: What proves it.
+    """
+
+    head: Checkpoint
+    code: str = ""
+    text: str = ""
+    evidence: Evidence | None = None
+
+
+def fetch(
+    source: Source, folder: Path, key: LogKey, told: Told = lambda _done, _all: None
+) -> Fetched:
+    """Fetches what is new of a log, and checks all of it.
+
+    Args:
+        source: Where from.
+        folder: Where to; what is there is not fetched again.
+        key: The log's key.
+        told: Is told of progress.
+
+    Raises:
+        IncompleteError: The log does not answer, or serves what its checkpoint does not cover.
+
+    Spec: AUD-1
+    """
+    note = source.read("checkpoint", MAX_NOTE)
+    if note is None:
+        raise IncompleteError("there is no checkpoint")
+    try:
+        head = parse_head(note)
+    except FormatError as error:
+        raise IncompleteError(f"the checkpoint is none: {error}") from None
+    if not head.is_signed_by(key):
+        raise IncompleteError("the checkpoint is not signed by the log's key")
+    seen = kept(folder, key)
+    keep(folder, note, head)
+    for old_note, old in seen:
+        if old.size == head.size and old.root != head.root:
+            return Fetched(head, "FORK", "two roots for one size", fork_of(old_note, note, ()))
+    last = _present(folder, key)
+    if last is not None and head.size < last[1].size:
+        return _smaller(folder, note, head, last)
+    verified = last[1].size if last else 0
+    try:
+        _take(source, folder, head, verified, told)
+    except IncompleteError:
+        # What lies there from an interrupted fetch may be bad; what has been verified is not.
+        _drop_unverified(folder, head.size, verified)
+        try:
+            _take(source, folder, head, verified, told)
+        except IncompleteError:
+            if last is None:
+                raise
+            return _other_history(source, folder, note, head, last, told)
+    fetched = _compared(Folder(folder, head.size), note, head, seen)
+    if not fetched.code:
+        write(folder / HEAD_FILE, note)
+        _drop_partial(folder, head.size)
+    return fetched
+
+
+def _present(folder: Path, key: LogKey) -> tuple[bytes, Checkpoint] | None:
+    """Gives the checkpoint of what has been fetched and verified."""
+    path = folder / HEAD_FILE
+    if not path.exists():
+        return None
+    note = path.read_bytes()
+    try:
+        head = parse_head(note)
+    except FormatError as error:
+        raise IncompleteError(f"{path}: {error}") from None
+    if not head.is_signed_by(key):
+        raise IncompleteError(f"{path} is not signed by the log's key")
+    return note, head
+
+
+def _smaller(
+    folder: Path, note: bytes, head: Checkpoint, last: tuple[bytes, Checkpoint]
+) -> Fetched:
+    """Judges a log that has become smaller. Spec: AUD-2."""
+    tree = Folder(folder, last[1].size)
+    if tree.root(head.size) == head.root:
+        text = f"the log serves {head.size} entries after {last[1].size}: an old state, or a cache"
+        return Fetched(head, "ROLLBACK", text)
+    text = f"its {head.size} entries are not the first ones of the {last[1].size} it had"
+    return Fetched(head, "FORK", text, fork_of(note, last[0], tree.consistency(head.size)))
+
+
+def _compared(
+    tree: Folder, note: bytes, head: Checkpoint, seen: list[tuple[bytes, Checkpoint]]
+) -> Fetched:
+    """Compares a whole log with every checkpoint seen before."""
+    for old_note, old in seen:
+        if old.size < head.size and tree.root(old.size) != old.root:
+            text = f"the log of {head.size} entries does not extend the one of {old.size}"
+            nodes = tree.consistency(old.size) if old.size else ()
+            return Fetched(head, "FORK", text, fork_of(old_note, note, nodes))
+    return Fetched(head)
+
+
+def _take(source: Source, folder: Path, head: Checkpoint, verified: int, told: Told) -> None:
+    """Fetches bundles and tiles, and checks them against each other and the root."""
+    start = verified // WIDTH
+    for number, width in tiles_at(0, head.size, start):
+        _take_leaves(source, folder, number, width)
+        told(number * WIDTH + width, head.size)
+    for level in levels(head.size):
+        if level:
+            for number, width in tiles_at(level, head.size, verified >> 8 * (level + 1)):
+                name = tile_path(level, number, width)
+                if not (folder / name).exists():
+                    write(folder / name, _tile(source, level, number, width))
+    tree = Folder(folder, head.size)
+    tree.check(verified)
+    if tree.root() != head.root:
+        raise IncompleteError("what the log serves does not have its checkpoint's root")
+
+
+def _take_leaves(source: Source, folder: Path, number: int, width: int) -> None:
+    """Fetches a bundle and its tile of leaf hashes, which have to fit. Spec: AUD-1."""
+    name = tile_path("entries", number, width)
+    path, hashes = folder / name, folder / tile_path(0, number, width)
+    if path.exists() and hashes.exists():
+        return  # they were compared before they were written
+    bundle = source.read(name, MAX_BUNDLE)
+    if bundle is None and width < WIDTH:
+        bundle = source.read(tile_path("entries", number), MAX_BUNDLE)
+    if bundle is None:
+        raise IncompleteError(f"the log does not serve {name}")
+    entries = parse_bundle(bundle)[:width]
+    leaves = b"".join([leaf_hash(entry) for entry in entries])
+    if len(entries) != width or leaves != _tile(source, 0, number, width):
+        raise IncompleteError(f"{name} does not fit its hash tile")
+    write(path, b"".join([len(entry).to_bytes(2, "big") + entry for entry in entries]))
+    write(hashes, leaves)
+
+
+def _tile(source: Source, level: int, number: int, width: int) -> bytes:
+    """Fetches a hash tile; a partial one may be served whole by now."""
+    name = tile_path(level, number, width)
+    data = source.read(name, HASH * width)
+    if data is None and width < WIDTH:
+        whole = source.read(tile_path(level, number), HASH * WIDTH)
+        data = whole[: HASH * width] if whole else None
+    if data is None or len(data) != HASH * width:
+        raise IncompleteError(f"the log does not serve {name} whole")
+    return data
+
+
+def _other_history(
+    source: Source,
+    folder: Path,
+    note: bytes,
+    head: Checkpoint,
+    last: tuple[bytes, Checkpoint],
+    told: Told,
+) -> Fetched:
+    """What is served does not continue what was there: takes it whole, to see if it is a log."""
+    other = folder / f"other-{head.size}-{head.root.hex()[:16]}"
+    _take(source, other, head, 0, told)
+    write(other / HEAD_FILE, note)
+    fetched = _compared(Folder(other, head.size), note, head, [last])
+    if not fetched.code:
+        raise IncompleteError("the folder holds something else than was verified: fetch anew")
+    return fetched
+
+
+def _drop_unverified(folder: Path, size: int, verified: int) -> None:
+    """Takes away tiles that no checkpoint covers yet."""
+    for level in levels(size):
+        kinds: tuple[int | str, ...] = (level, "entries") if level == 0 else (level,)
+        whole = verified >> 8 * (level + 1)
+        kept_ones = list(tiles_at(level, verified, whole))
+        for one in tiles_at(level, size, whole):
+            for kind in kinds if one not in kept_ones else ():
+                (folder / tile_path(kind, *one)).unlink(missing_ok=True)
+
+
+def _drop_partial(folder: Path, size: int) -> None:
+    """Takes away partial tiles of smaller sizes, if fuller ones are there."""
+    for path in (folder / "tile").rglob("*.p"):
+        wanted = {
+            folder / tile_path(level, *one) for level in levels(size) for one in _last(level, size)
+        }
+        wanted |= {folder / tile_path("entries", *one) for one in _last(0, size)}
+        for partial in path.iterdir():
+            if partial not in wanted:
+                partial.unlink()
+        if not any(path.iterdir()):
+            shutil.rmtree(path)
+
+
+def _last(level: int, size: int) -> list[tuple[int, int]]:
+    return [one for one in tiles_at(level, size, (size >> 8 * level) // WIDTH) if one[1] < WIDTH]

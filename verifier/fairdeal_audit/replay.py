@@ -1,0 +1,210 @@
+"""Replays a whole log: every table's chain, every hand. Spec: AUD-2, AUD-3."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from fairdeal_audit.heads import HEAD_FILE, parse_head
+from fairdeal_audit.progress import Finding, Tally
+from fairdeal_audit.store import NAME, Store, Value
+from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
+from fairdeal_audit.worker import Round, Worker, serve
+from fairdeal_verifier.encoding import FormatError
+from fairdeal_verifier.note import Checkpoint, LogKey
+
+BUNDLES = 32
+"""Done in one step; so much is done again after a kill."""
+GRACE = 3600
+MOST_FINDINGS = 10_000
+_SECOND = 1000
+
+Told = Callable[[int, int, int, float], None]
+"""Is told entries done, of how many, hands of this run, and its seconds."""
+Run = Callable[[int, int], list[Round]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a replay came to.
+
+    Attributes:
+        head: The log's checkpoint.
+        tally: Counts.
+        running: Hands under way.
+        hidden: Hands that have ended and are not due to be disclosed yet.
+        findings: In the order of the log.
+    """
+
+    head: Checkpoint
+    tally: Tally
+    running: int
+    hidden: int
+    findings: tuple[Finding, ...]
+
+
+def head_of(folder: Path, key: LogKey) -> Checkpoint:
+    """Reads a folder's checkpoint.
+
+    Raises:
+        IncompleteError: There is none that the key has signed.
+    """
+    try:
+        head = parse_head((folder / HEAD_FILE).read_bytes())
+    except (OSError, FormatError) as error:
+        raise IncompleteError(f"{folder / HEAD_FILE}: {error}") from None
+    if not head.is_signed_by(key):
+        raise IncompleteError(f"{folder / HEAD_FILE} is not signed by the log's key")
+    return head
+
+
+def replay(
+    folder: Path,
+    key: LogKey,
+    *,
+    processes: int = 1,
+    grace: int = GRACE,
+    told: Told = lambda _done, _all, _hands, _seconds: None,
+) -> Outcome:
+    """Replays a log in a folder, from where an earlier replay has come to.
+
+    Args:
+        folder: As `fetch` leaves it, or any in the layout of LOG-8.
+        key: The log's key.
+        processes: How many work at once.
+        grace: Seconds after a deadline before it counts as missed.
+        told: Is told of progress.
+
+    Raises:
+        IncompleteError: The folder does not hold what the checkpoint says.
+    """
+    head = head_of(folder, key)
+    log = Folder(folder, head.size)
+    log.check()
+    if log.root() != head.root:
+        raise IncompleteError("the folder's tiles do not have its checkpoint's root")
+    store = _store(folder, log)
+    try:
+        done = int(store.meta("size") or 0)
+        with _workers(folder, log, store, processes) as run:
+            _follow(log, store, done, run, told, looks_for_reuse=not is_test(key.name))
+        return _outcome(head, store, grace)
+    finally:
+        store.close()
+
+
+def _store(folder: Path, log: Folder) -> Store:
+    """Opens what was done before, if it was done of this log."""
+    store = Store(folder / NAME)
+    size = int(store.meta("size") or 0)
+    if size > log.size or (size and store.meta("root") != log.root(size).hex()):
+        store.close()
+        (folder / NAME).unlink()
+        store = Store(folder / NAME)
+    return store
+
+
+@contextmanager
+def _workers(folder: Path, log: Folder, store: Store, processes: int) -> Iterator[Run]:
+    """Gives what does a step: this process, or several others."""
+    if processes == 1:
+        worker = Worker(log, store, 0, 1)
+        yield lambda start, end: [worker.run(start, end)]
+        return
+    context = get_context("spawn")
+    pipes: list[Connection] = []
+    children = []
+    for share in range(processes):
+        ours, theirs = context.Pipe()
+        arguments = (theirs, folder, log.size, share, processes, folder / NAME)
+        child = context.Process(target=serve, args=arguments, daemon=True)
+        child.start()
+        theirs.close()
+        pipes.append(ours)
+        children.append(child)
+
+    def run(start: int, end: int) -> list[Round]:
+        for pipe in pipes:
+            pipe.send((start, end))
+        try:
+            answers = [pipe.recv() for pipe in pipes]
+        except EOFError:
+            raise IncompleteError("a process of the replay has ended; start it again") from None
+        for answer in answers:
+            if isinstance(answer, IncompleteError):
+                raise answer
+        return answers
+
+    try:
+        yield run
+    finally:
+        for pipe in pipes:
+            pipe.close()
+        for child in children:
+            child.join(10)
+
+
+def _follow(
+    log: Folder, store: Store, done: int, run: Run, told: Told, *, looks_for_reuse: bool
+) -> None:
+    """Follows all entries from one on, step by step."""
+    began, hands = time.monotonic(), 0
+    tally, newest = store.tally(), int(store.meta("at") or 0)
+    while done < log.size:
+        end = min((done // WIDTH + BUNDLES) * WIDTH, log.size)
+        rounds = run(done, end)
+        values = sorted([one for part in rounds for one in part.values], key=lambda one: one[2])
+        store.begin()
+        for part in rounds:
+            store.save(part.tables)
+            store.add(part.findings)
+            newest = max(newest, part.at)
+            hands += part.tally.hands
+            tally = Tally(**{n: v + asdict(part.tally)[n] for n, v in asdict(tally).items()})
+        if looks_for_reuse:
+            store.add(_reuse(store, values))
+        done = end
+        store.set("size", str(done))
+        store.set("root", log.root(done).hex())
+        store.set("at", str(newest))
+        store.set("tally", json.dumps(asdict(tally)))
+        store.end()
+        told(done, log.size, hands, time.monotonic() - began)
+
+
+def is_test(origin: str) -> bool:
+    """Says if a log is of a service in test mode, whose decks repeat on purpose. Spec: AUD-2."""
+    return origin.endswith("/test")
+
+
+def _reuse(store: Store, values: list[Value]) -> Iterator[Finding]:
+    """Finds what stands twice in the whole log. Spec: AUD-2."""
+    for (kind, _, index, table, hand), before in store.see(values):
+        text = f"its {kind} was there before, in entry {before}"
+        proof = (before, index) if kind == "commitment" else ()
+        yield Finding(index, "REUSE", table, hand, text, proof)
+
+
+def _outcome(head: Checkpoint, store: Store, grace: int) -> Outcome:
+    """Adds what shows only now: what nobody ended. Spec: AUD-2."""
+    findings = list(islice(store.findings(), MOST_FINDINGS))
+    running = hidden = 0
+    for progress in store.open_tables():
+        running += bool(progress.running)
+        hidden += len(progress.hidden)
+    now = int(store.meta("at") or 0)
+    for name, progress in islice(store.overdue(now - grace * _SECOND), MOST_FINDINGS):
+        late = (now - progress.deadline) // _SECOND
+        if progress.due:
+            text = f"hand {progress.due} has ended and is not disclosed"
+            findings.append(Finding(progress.last, "WITHHELD", name, progress.due, text))
+        else:
+            what = f"hand {progress.hand}" if progress.running else "the idle table"
+            text = f"nobody ended {what}, {late} s after its deadline"
+            findings.append(Finding(progress.last, "OVERDUE", name, progress.hand, text))
+    return Outcome(head, store.tally(), running, hidden, tuple(findings))

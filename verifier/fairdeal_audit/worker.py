@@ -1,0 +1,141 @@
+"""One process's share of a replay: the tables whose names fall to it. Spec: AUD-2, AUD-3."""
+
+import re
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from zlib import crc32
+
+from fairdeal_audit.chain import Chain
+from fairdeal_audit.progress import Finding, Progress, Tally
+from fairdeal_audit.store import Store, Value
+from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
+from fairdeal_verifier.encoding import FormatError, UnreadableError, are_in_one_form
+from fairdeal_verifier.events import Step, parse
+from fairdeal_verifier.kinds import MAX_SEATS
+
+_TABLE = re.compile(rb'"table":"(tbl_[0-9a-z]{26})"')
+_MOST_AT_HAND = 20_000
+
+
+@dataclass(slots=True)
+class Round:
+    """What came of some bundles."""
+
+    tables: list[tuple[str, Progress]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    at: int = 0
+    """The newest time."""
+
+
+class Worker:
+    """Follows the chains of its share of the tables."""
+
+    def __init__(self, folder: Folder, store: Store, share: int, shares: int) -> None:
+        """Takes its share.
+
+        Args:
+            folder: The log.
+            store: Where tables that it does not remember are found.
+            share: 0 .. shares - 1.
+            shares: How many workers there are.
+        """
+        self._folder, self._store = folder, store
+        self._share, self._shares = share, shares
+        self._chains: dict[str, Chain] = {}
+        self._touched: dict[str, Chain] = {}
+
+    def _read(self, index: int) -> Step:
+        """Reads an event that was good when it was followed."""
+        return parse(self._folder.entry(index).decode("ascii"), MAX_SEATS)
+
+    def _chain(self, name: str, tally: Tally) -> Chain:
+        chain = self._chains.get(name)
+        if chain is None:
+            known = self._store.progress(name) or Progress()
+            chain = self._chains[name] = Chain(name, self._read, known, tally)
+        chain.tally = tally
+        return chain
+
+    def run(self, start: int, end: int) -> Round:
+        """Follows the entries from one to another, whose bundles are read whole.
+
+        Raises:
+            IncompleteError: Something is not there.
+        """
+        done = Round()
+        touched = self._touched = {}
+        for number in range(start // WIDTH, -(-end // WIDTH)):
+            for index, name, step in self._events(number, start, done):
+                chain = touched[name] = self._chain(name, done.tally)
+                chain.follow(index, step)
+                done.at = max(done.at, step.at)
+        for name, chain in touched.items():
+            done.tables.append((name, chain.progress))
+            done.findings += chain.findings
+            done.values += [(kind, value, at, name, hand) for kind, value, at, hand in chain.values]
+            chain.findings, chain.values = [], []
+        self._chains = touched
+        if sum([chain.weight for chain in touched.values()]) > _MOST_AT_HAND:
+            for chain in touched.values():
+                chain.forget()
+        return done
+
+    def _events(self, number: int, start: int, done: Round) -> list[tuple[int, str, Step]]:
+        """Reads the own events of a bundle; what is none is a finding."""
+        seats: dict[str, int] = {}
+        found: list[tuple[int, str, Step]] = []
+        texts: list[str] = []
+        for at, raw in enumerate(self._folder.bundle(number)):
+            index = number * WIDTH + at
+            names = _TABLE.findall(raw)
+            name = names[-1].decode("ascii") if names else ""
+            if index < start or crc32(name.encode()) % self._shares != self._share:
+                continue
+            if name not in seats:
+                seats[name] = self._chain(name, done.tally).progress.seats
+            try:
+                text = raw.decode("ascii")
+                step = parse(text, seats[name] or MAX_SEATS)
+            except (UnreadableError, FormatError, UnicodeDecodeError) as error:
+                self._no_event(done, index, name, error)
+                continue
+            if step.type == "table.opened" and not seats[name]:
+                seats[name] = step.body["seats"]
+            found.append((index, name, step))
+            texts.append(text)
+        if are_in_one_form(texts, [step.body for _, _, step in found]):
+            return found
+        good = []
+        for one, text in zip(found, texts, strict=True):
+            if are_in_one_form([text], [one[2].body]):
+                good.append(one)
+            else:
+                self._no_event(done, one[0], one[1], FormatError("it is not in its one form"))
+        return good
+
+    def _no_event(self, done: Round, index: int, name: str, error: ValueError) -> None:
+        why = "it is not ASCII" if isinstance(error, UnicodeDecodeError) else str(error)
+        chain = self._chain(name, done.tally)
+        chain.find(index, "ENTRY", f"it is no event: {why}")
+        self._touched[name] = chain
+
+
+def serve(pipe: Connection, folder: Path, size: int, share: int, shares: int, store: Path) -> None:
+    """Works for another process, until it asks for nothing more."""
+    kept = Store(store, writes=False)
+    worker = Worker(Folder(folder, size), kept, share, shares)
+    while True:
+        try:
+            asked = pipe.recv()
+        except (EOFError, KeyboardInterrupt):
+            break
+        if asked is None:
+            break
+        try:
+            pipe.send(worker.run(*asked))
+        except IncompleteError as error:
+            pipe.send(error)
+    kept.close()
