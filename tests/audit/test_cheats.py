@@ -1,0 +1,62 @@
+"""A service that cheats is found out, and what proves it is judged. Spec: AUD-2, AUD-4, AUD-5."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fairdeal_audit.__main__ import main
+from fairdeal_audit.replay import is_test
+from tests.audit.cheats import CHEATS, cheated, events_of, honest, log_with
+from tests.audit.cheats import _raws as raws
+from tests.audit.generate import write_book
+
+
+def audited(log, folder, capsys):
+    """Fetches and replays a log; the exit code and the report."""
+    key = str(log / "log.vkey")
+    assert main(["fetch", str(log), str(folder), "--key", key, "--quiet"]) == 0
+    capsys.readouterr()
+    code = main(["replay", str(folder), "--quiet", "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_is_found_and_its_evidence_judged(name, tmp_path, capsys):
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    cheat = cheated(name, log)
+    code, report = audited(log, folder, capsys)
+    assert code == 1
+    found = [one for one in report["findings"] if one["code"] == cheat.code]
+    assert found, report["findings"]
+    evidence = [one["evidence"] for one in found if one["evidence"]]
+    assert bool(evidence) == cheat.has_evidence
+    # Every evidence that was written holds, whatever else the cheat broke; nobody else is accused.
+    for one in report["findings"]:
+        assert "d" not in one["table"]
+        if one["evidence"]:
+            argv = [
+                "judge",
+                str(folder / one["evidence"]),
+                "--key",
+                str(log / "log.vkey"),
+                "--json",
+            ]
+            assert main(argv) == 1, one
+            assert json.loads(capsys.readouterr().out)["code"] == one["code"]
+
+
+@pytest.mark.parametrize("later", [0, 2 * 86_400_000])
+def test_control_the_same_log_untouched_is_clean(later, tmp_path, capsys):
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    write_book(log_with(raws(events_of(honest())), later), log)
+    code, report = audited(log, folder, capsys)
+    assert report["findings"] == []
+    assert code == 0
+    assert report["counts"]["hands"] == report["counts"]["verified"] == 6
+
+
+def test_reuse_is_not_looked_for_where_decks_repeat_on_purpose():
+    assert is_test("deal.example/log/test")
+    assert not is_test("deal.example/log")
