@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -19,9 +20,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from fairdeal.log.tiles import WIDTH, Tile
 from fairdeal_verifier import note as their_notes
 from fairdeal_verifier.play import follow
 from fairdeal_verifier.verify import verify
+from tests.audit.generate import generate
 from tests.interop.conftest import INDEX, KEY, SEEDS, SMALLEST, hand
 from tests.interop.play_files import changed_files, verified_tables
 from tests.interop.play_pair import NAMES, paired_games
@@ -73,6 +76,25 @@ def pytest_part(*arguments: str) -> tuple[int, list[str]]:
     return 1, [] if done.returncode == 0 else [last]
 
 
+def audited_log(hands: int, *, fault: bool = False) -> tuple[int, list[str]]:
+    """An honest log, fetched and replayed by two processes; what was found in it."""
+    with tempfile.TemporaryDirectory() as name:
+        book = generate(Path(name), hands)
+        if fault:
+            number = int(book.size // WIDTH // 2)
+            path = Path(name, Tile(-1, number).path)
+            path.write_bytes(path.read_bytes().replace(b'"seq":2,', b'"seq":3,', 1))
+        command = [sys.executable, "-m", "fairdeal_audit", "replay", name, "-j", "2", "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return hands, [] if done.returncode == 0 else lines[2:5] or lines
+
+
+def planted_fault() -> tuple[int, list[str]]:
+    """Control: a log with one entry changed is not clean."""
+    return audited_log(500, fault=True)
+
+
 def kill_loop(cycles: int, *variant: str) -> tuple[int, list[str]]:
     """The service killed in a loop; what it lost, if anything."""
     command = [sys.executable, "-m", "tests.faults.kill_loop", "--cycles", str(cycles), *variant]
@@ -104,6 +126,8 @@ def parts() -> Iterator[Part]:
             changed = f"play-files.{game}.{start}.changed"
             yield changed, changed_files, (game, start, start + 100)
     yield "statistics.core", pytest_part, ("tests/core",)
+    yield "audit.control", planted_fault, ()
+    yield "audit.100000", audited_log, (100_000,)
     yield "kill_loop.control", kill_loop, (6, "--variant", "ack_before_commit")
     yield "kill_loop.50", kill_loop, (50,)
 

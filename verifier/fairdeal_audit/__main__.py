@@ -94,8 +94,14 @@ def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> Lo
     return LogKey.parse(text)
 
 
-def _say(options: argparse.Namespace, text: str) -> None:
-    if not options.quiet:
+_said = 0.0
+
+
+def _say(options: argparse.Namespace, text: str, *, last: bool) -> None:
+    """Tells of progress, about once a second."""
+    global _said  # noqa: PLW0603 - when something was said last
+    if not options.quiet and (last or time.monotonic() - _said > 1):
+        _said = time.monotonic()
         end = "\r" if sys.stderr.isatty() else "\n"
         sys.stderr.write(f"{text}{end}")
         sys.stderr.flush()
@@ -109,9 +115,11 @@ def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
     source = source_of(options.url)
     folder.mkdir(parents=True, exist_ok=True)
     keep_key(folder, text)
-    fetched = fetch(
-        source, folder, key, lambda done, size: _say(options, f"{done:,} of {size:,} entries")
-    )
+
+    def told(done: int, size: int) -> None:
+        _say(options, f"{done:,} of {size:,} entries", last=done == size)
+
+    fetched = fetch(source, folder, key, told)
     if fetched.evidence is not None:
         name = f"{EVIDENCE}/fork-{fetched.head.size}-{fetched.head.root.hex()[:16]}.json"
         write(folder / name, fetched.evidence.encode())
@@ -136,10 +144,11 @@ def _run_replay(options: argparse.Namespace) -> int:
     text = _key_text(options.key)
     key = trusted_key(folder, text)
 
-    def told(done: int, size: int, hands: int, seconds: float) -> None:
-        left = seconds * (size - done) / done
+    def told(done: int, size: int, new: int, hands: int, seconds: float) -> None:
+        left = seconds * (size - done) / new
         rate = hands / max(seconds, 0.001)
-        _say(options, f"{done:,} of {size:,} entries, {rate:,.0f} hands/s, {left:.0f} s left")
+        text = f"{done:,} of {size:,} entries, {rate:,.0f} hands/s, {left:.0f} s left"
+        _say(options, text, last=done == size)
 
     outcome = replay(folder, key, processes=options.j, grace=options.grace, told=told)
     report = to_json(outcome, write_evidence(folder, key, outcome))

@@ -62,7 +62,7 @@ def fetch(
     """
     note = source.read("checkpoint", MAX_NOTE)
     if note is None:
-        raise IncompleteError("there is no checkpoint")
+        raise IncompleteError("there is no checkpoint: the log of a service is below its /log")
     try:
         head = parse_head(note)
     except FormatError as error:

@@ -3,11 +3,12 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from operator import itemgetter
 from pathlib import Path
 
 from fairdeal_audit.heads import HEAD_FILE, parse_head
@@ -24,9 +25,8 @@ GRACE = 3600
 MOST_FINDINGS = 10_000
 _SECOND = 1000
 
-Told = Callable[[int, int, int, float], None]
-"""Is told entries done, of how many, hands of this run, and its seconds."""
-Run = Callable[[int, int], list[Round]]
+Told = Callable[[int, int, int, int, float], None]
+"""Is told entries done, of how many, and of this run the entries, hands and seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def replay(
     *,
     processes: int = 1,
     grace: int = GRACE,
-    told: Told = lambda _done, _all, _hands, _seconds: None,
+    told: Told = lambda *_progress: None,
 ) -> Outcome:
     """Replays a log in a folder, from where an earlier replay has come to.
 
@@ -90,9 +90,12 @@ def replay(
         raise IncompleteError("the folder's tiles do not have its checkpoint's root")
     store = _store(folder, log)
     try:
-        done = int(store.meta("size") or 0)
-        with _workers(folder, log, store, processes) as run:
-            _follow(log, store, done, run, told, looks_for_reuse=not is_test(key.name))
+        if int(store.meta("size") or 0) < log.size:
+            workers = _Alone(log, store) if processes == 1 else _Others(folder, log, processes)
+            try:
+                _follow(log, store, workers, told, looks_for_reuse=not is_test(key.name))
+            finally:
+                workers.close()
         return _outcome(head, store, grace)
     finally:
         store.close()
@@ -109,56 +112,89 @@ def _store(folder: Path, log: Folder) -> Store:
     return store
 
 
-@contextmanager
-def _workers(folder: Path, log: Folder, store: Store, processes: int) -> Iterator[Run]:
-    """Gives what does a step: this process, or several others."""
-    if processes == 1:
-        worker = Worker(log, store, 0, 1)
-        yield lambda start, end: [worker.run(start, end)]
-        return
-    context = get_context("spawn")
-    pipes: list[Connection] = []
-    children = []
-    for share in range(processes):
-        ours, theirs = context.Pipe()
-        arguments = (theirs, folder, log.size, share, processes, folder / NAME)
-        child = context.Process(target=serve, args=arguments, daemon=True)
-        child.start()
-        theirs.close()
-        pipes.append(ours)
-        children.append(child)
+class _Alone:
+    """Does each step in this process, when it is waited for."""
 
-    def run(start: int, end: int) -> list[Round]:
-        for pipe in pipes:
-            pipe.send((start, end))
+    def __init__(self, log: Folder, store: Store) -> None:
+        self._worker = Worker(log, store, 0, 1)
+        self._asked = (0, 0)
+
+    def ask(self, start: int, end: int) -> None:
+        self._asked = (start, end)
+
+    def wait(self) -> list[Round]:
+        return [self._worker.run(*self._asked)]
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+
+class _Others:
+    """Has each step done by other processes, while this one writes down the step before.
+
+    A worker remembers the tables of its last step, and finds those of earlier ones in the store:
+    all but the last have been written when it is asked for the next.
+    """
+
+    def __init__(self, folder: Path, log: Folder, processes: int) -> None:
+        context = get_context("spawn")
+        self._pipes: list[Connection] = []
+        self._children = []
+        for share in range(processes):
+            ours, theirs = context.Pipe()
+            arguments = (theirs, folder, log.size, share, processes, folder / NAME)
+            child = context.Process(target=serve, args=arguments, daemon=True)
+            child.start()
+            theirs.close()
+            self._pipes.append(ours)
+            self._children.append(child)
+
+    def ask(self, start: int, end: int) -> None:
+        for pipe in self._pipes:
+            with suppress(BrokenPipeError):  # told when it is waited for
+                pipe.send((start, end))
+
+    def wait(self) -> list[Round]:
         try:
-            answers = [pipe.recv() for pipe in pipes]
-        except EOFError:
+            answers = [pipe.recv() for pipe in self._pipes]
+        except (EOFError, ConnectionError):
             raise IncompleteError("a process of the replay has ended; start it again") from None
         for answer in answers:
             if isinstance(answer, IncompleteError):
                 raise answer
         return answers
 
-    try:
-        yield run
-    finally:
-        for pipe in pipes:
+    def close(self) -> None:
+        for pipe in self._pipes:
             pipe.close()
-        for child in children:
+        for child in self._children:
             child.join(10)
 
 
 def _follow(
-    log: Folder, store: Store, done: int, run: Run, told: Told, *, looks_for_reuse: bool
+    log: Folder,
+    store: Store,
+    workers: _Alone | _Others,
+    told: Told,
+    *,
+    looks_for_reuse: bool,
 ) -> None:
     """Follows all entries from one on, step by step."""
+    done = start = int(store.meta("size") or 0)
     began, hands = time.monotonic(), 0
     tally, newest = store.tally(), int(store.meta("at") or 0)
+
+    def ask(after: int) -> int:
+        end = min((after // WIDTH + BUNDLES) * WIDTH, log.size)
+        if end > after:
+            workers.ask(after, end)
+        return end
+
+    end = ask(done)
     while done < log.size:
-        end = min((done // WIDTH + BUNDLES) * WIDTH, log.size)
-        rounds = run(done, end)
-        values = sorted([one for part in rounds for one in part.values], key=lambda one: one[2])
+        rounds = workers.wait()
+        done, end = end, ask(end)
+        values = sorted([one for part in rounds for one in part.values], key=itemgetter(2))
         store.begin()
         for part in rounds:
             store.save(part.tables)
@@ -168,13 +204,12 @@ def _follow(
             tally = Tally(**{n: v + asdict(part.tally)[n] for n, v in asdict(tally).items()})
         if looks_for_reuse:
             store.add(_reuse(store, values))
-        done = end
         store.set("size", str(done))
         store.set("root", log.root(done).hex())
         store.set("at", str(newest))
         store.set("tally", json.dumps(asdict(tally)))
         store.end()
-        told(done, log.size, hands, time.monotonic() - began)
+        told(done, log.size, done - start, hands, time.monotonic() - began)
 
 
 def is_test(origin: str) -> bool:

@@ -111,6 +111,10 @@ class Folder:
         """Gives one entry."""
         return self._bundle(index // WIDTH)[index % WIDTH]
 
+    def entries(self, number: int) -> list[bytes]:
+        """Gives the entries of a bundle as they lie there."""
+        return self._read_bundle(number)
+
     def bundle(self, number: int) -> list[bytes]:
         """Gives the entries of a bundle, which hash to what the tree has.
 
