@@ -190,10 +190,19 @@ def write_log(book: Book, hands: int, seed: int = 1) -> None:
             lives.remove(life)
 
 
-def generate(folder: Path, hands: int, seed: int = 1) -> LogWriter:
-    """Write an honest log of so many hands into a folder."""
+def other_prev(raw: bytes) -> bytes:
+    """An event that names another one before it."""
+    at = raw.index(b'"prev":"') + 8
+    return raw[:at] + (b"1" if raw[at : at + 1] == b"0" else b"0") + raw[at + 1 :]
+
+
+def generate(
+    folder: Path, hands: int, seed: int = 1, tamper: dict[int, Tamper] | None = None
+) -> LogWriter:
+    """Write a log of so many hands into a folder, honest but for what is tampered with."""
     folder.mkdir(parents=True, exist_ok=True)
     book = LogWriter(folder)
+    book.tamper = dict(tamper or {})
     write_log(book, hands, seed)
     book.finish()
     return book

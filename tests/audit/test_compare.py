@@ -79,6 +79,33 @@ def test_receipts_and_hands_files_hold_heads(tmp_path, run):
     assert run("compare", honest_one, file, "--key", key)[0] == 0
 
 
+def test_two_files_of_a_hand_that_end_otherwise_need_no_folder(tmp_path, run):
+    """The hand was closed for one player and aborted for the other; the logs went on."""
+    files = []
+    for more in (0, 9):
+        table = new_table("kozel", "c0")
+        table.deal()
+        table.close() if more else table.abort()
+        index = table.last_receipt.index
+        for at in range(more):
+            table.book.append(b"more %d" % at)
+        table.last_receipt = table.book.receipt(index)
+        files.append(tmp_path / f"{more}.fair.json")
+        files[-1].write_bytes(table.transcript().encode())
+    out = tmp_path / "fork.json"
+    key = str(table.book.key.verifier)
+    code, said = run("compare", *files, "--key", key, "-o", out)
+    assert (code, said["code"]) == (1, "FORK")
+    assert len(json.loads(out.read_text())["statements"]) == 2
+    assert run("judge", out, "--key", key)[0] == 1
+    # Control: two receipts of one file, of two sizes, say nothing by themselves.
+    later = tmp_path / "later.fair.json"
+    table.book.append(b"and more")
+    table.last_receipt = table.book.receipt(index)
+    later.write_bytes(table.transcript().encode())
+    assert run("compare", files[1], later, "--key", key)[0] == 3
+
+
 def test_what_holds_no_signed_head_is_unreadable(note, tmp_path, run):
     one, _ = two_histories(0, 20, 20)
     bad = tmp_path / "bad"

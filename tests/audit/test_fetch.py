@@ -84,7 +84,10 @@ def test_over_http_and_from_a_folder_the_same_comes(honest_log, serve, tmp_path,
     url, _ = serve(honest_log)
     assert run("fetch", url, tmp_path / "a", "--key", KEY)[0] == 0
     assert run("fetch", honest_log, tmp_path / "b", "--key", KEY)[0] == 0
-    assert files(tmp_path / "a") == files(tmp_path / "b") == files(honest_log)
+    assert run("fetch", honest_log.as_uri(), tmp_path / "c", "--key", KEY)[0] == 0
+    assert (
+        files(tmp_path / "a") == files(tmp_path / "b") == files(tmp_path / "c") == files(honest_log)
+    )
 
 
 def test_what_is_there_is_not_fetched_again(tmp_path, serve, run, monkeypatch):

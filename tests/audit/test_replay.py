@@ -14,7 +14,14 @@ from fairdeal_audit.store import NAME
 from seeds.local import Book
 from tests.audit.cheats import digest, encode, events_of, honest, log_with
 from tests.audit.conftest import HANDS
-from tests.audit.generate import ORIGIN, LogWriter, generate, write_book, write_log
+from tests.audit.generate import (
+    ORIGIN,
+    LogWriter,
+    generate,
+    other_prev,
+    write_book,
+    write_log,
+)
 
 KEY = str(Book(ORIGIN).key.verifier)
 
@@ -107,6 +114,17 @@ def test_one_fault_among_many_hands_is_found(seed, tmp_path, run):
     assert {one["table"] for one in found["findings"]} == {table}
 
 
+def test_one_event_among_thousands_is_found(tmp_path, run):
+    at = 3331
+    generate(tmp_path, 600, tamper={at: other_prev})
+    code, found = run("replay", tmp_path, "-j", 2)
+    assert code == 1
+    first = found["findings"][0]
+    assert (first["code"], first["entry"]) == ("CHAIN", at)
+    assert run("judge", tmp_path / first["evidence"], "--key", KEY)[0] == 1
+    assert {one["table"] for one in found["findings"]} == {first["table"]}
+
+
 def test_what_is_not_what_the_root_says_is_not_replayed(tmp_path, run):
     generate(tmp_path, 100)
     path = tmp_path / "tile/entries/000"
@@ -137,6 +155,11 @@ def dies(self, *arguments):
     return real(self, *arguments)
 if not together:
     store.Store.begin = store.Store.end = lambda self: None
+    opens = store.Store.__init__
+    def opened(self, *arguments, **options):
+        opens(self, *arguments, **options)
+        self._db.execute("PRAGMA synchronous = OFF")  # each statement is a step: do not wait for it
+    store.Store.__init__ = opened
 setattr(store.Store, name, dies)
 if __name__ == "__main__":
     sys.exit(main(sys.argv[4:]))

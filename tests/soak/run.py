@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from fairdeal.log.tiles import WIDTH, Tile
 from fairdeal_verifier import note as their_notes
 from fairdeal_verifier.play import follow
 from fairdeal_verifier.verify import verify
-from tests.audit.generate import generate
+from tests.audit.generate import generate, other_prev
 from tests.interop.conftest import INDEX, KEY, SEEDS, SMALLEST, hand
 from tests.interop.play_files import changed_files, verified_tables
 from tests.interop.play_pair import NAMES, paired_games
@@ -79,11 +78,7 @@ def pytest_part(*arguments: str) -> tuple[int, list[str]]:
 def audited_log(hands: int, *, fault: bool = False) -> tuple[int, list[str]]:
     """An honest log, fetched and replayed by two processes; what was found in it."""
     with tempfile.TemporaryDirectory() as name:
-        book = generate(Path(name), hands)
-        if fault:
-            number = int(book.size // WIDTH // 2)
-            path = Path(name, Tile(-1, number).path)
-            path.write_bytes(path.read_bytes().replace(b'"seq":2,', b'"seq":3,', 1))
+        generate(Path(name), hands, tamper={4 * hands + 1: other_prev} if fault else {})
         command = [sys.executable, "-m", "fairdeal_audit", "replay", name, "-j", "2", "--quiet"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = (done.stdout + done.stderr).strip().splitlines()
@@ -91,7 +86,7 @@ def audited_log(hands: int, *, fault: bool = False) -> tuple[int, list[str]]:
 
 
 def planted_fault() -> tuple[int, list[str]]:
-    """Control: a log with one entry changed is not clean."""
+    """Control: a log in which one event names another one before it is not clean."""
     return audited_log(500, fault=True)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairdeal_audit.evidence import Evidence, fork_of
+from fairdeal_audit.evidence import Evidence, Statement, fork_of
 from fairdeal_audit.heads import note_in, parse_head
+from fairdeal_audit.judge import judge
 from fairdeal_audit.replay import head_of
 from fairdeal_audit.tiles import Folder, IncompleteError
-from fairdeal_verifier.encoding import FormatError, UnreadableError
+from fairdeal_verifier.encoding import FormatError, UnreadableError, read_json
 from fairdeal_verifier.note import Checkpoint, LogKey
 
 
@@ -47,6 +48,11 @@ def compare(first: bytes, second: bytes, key: LogKey, folders: Sequence[Path]) -
             return Compared("", f"both have {small.size:,} entries and one root")
         text = f"two roots for {small.size:,} entries"
         return Compared("FORK", text, fork_of(small_note, large_note, ()))
+    pair = [_last_of(data) for data in (first, second)]
+    evidence = Evidence("FORK", tuple([one for one in pair if one is not None]))
+    why = judge(evidence, key) if len(evidence.statements) == 2 else ""
+    if why:
+        return Compared("FORK", why, evidence)
     for folder in folders:
         tree = Folder(folder, head_of(folder, key).size)
         if tree.size < large.size or tree.root(large.size) != large.root:
@@ -60,6 +66,17 @@ def compare(first: bytes, second: bytes, key: LogKey, folders: Sequence[Path]) -
     raise IncompleteError(
         f"no folder has the tree of {large.size:,} entries and this root: fetch it, and give --dir"
     )
+
+
+def _last_of(data: bytes) -> Statement | None:
+    """Gives the last event of a hand's file, and its receipt. Spec: FILE-5."""
+    if data[:1] != b"{":
+        return None
+    value = read_json(data)[1]
+    events = value.get("events")
+    if type(events) is not list or not events or type(events[-1]) is not str:
+        return None
+    return {"entry": events[-1], "receipt": value["proof"]}
 
 
 def _read(data: bytes, key: LogKey) -> tuple[bytes, Checkpoint]:

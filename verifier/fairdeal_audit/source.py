@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request, url2pathname, urlopen
 
 from fairdeal_audit.tiles import IncompleteError
 
@@ -83,7 +83,7 @@ def source_of(where: str) -> Source:
     """
     if urlsplit(where).scheme in ("http", "https"):
         return HttpSource(where)
-    path = Path(where)
+    path = Path(url2pathname(urlsplit(where).path) if where.startswith("file:") else where)
     if not path.is_dir():
         raise ValueError(f"{where!r} is neither an http(s) address nor a folder")
     return FolderSource(path)
