@@ -92,12 +92,12 @@ class Deadlines:
                 LOG.write("sweep.failed", error=type(error).__name__)
 
     async def _sweep(self, service: Service, turn: int) -> None:
-        if service.frozen:
-            return
         if turn % _REVOKED_EVERY == 0:
             service.operators.refresh()
             service.ledger.look_at_epoch(service.reader.head())
         service.bodies.sweep()
+        if service.frozen:
+            return  # nothing is written any more
         for table in self.take_passed(_AT_A_TIME):
             if not await service.dealer.expire(table):
                 self.set(table, 1)
