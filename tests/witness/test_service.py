@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import time
 
 import pytest
+from typer.testing import CliRunner
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.cosignature import WitnessKey
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal_api import system
+from fairdeal_api.cli import app
 from fairdeal_api.ledger import Frozen
 from fairdeal_api.service import initialise
-from fairdeal_api.settings import Settings
+from fairdeal_api.settings import ConfigurationError, Settings, load
 from fairdeal_api.system import StartRefused
 from fairdeal_verifier import verify
 from tests.api.conftest import Site
@@ -370,7 +373,8 @@ def test_a_witness_that_is_silent_at_the_start(made, make_witness, policy):
 
 # --- settings -----------------------------------------------------------------------------------
 
-VKEY = str(WitnessKey("w.example", SigningKey("x", bytes(32)).verifier.key))
+VKEY_BYTES = SigningKey("x", bytes(32)).verifier.key
+VKEY = str(WitnessKey("w.example", VKEY_BYTES))
 
 
 @pytest.mark.parametrize(
@@ -403,3 +407,42 @@ def test_the_quorum_is_by_default_more_than_half():
         return Settings(witnesses=at).quorum
 
     assert [quorum(count) for count in range(6)] == [0, 1, 2, 2, 3, 3]
+
+
+def test_witnesses_are_read_from_file_environment_and_flags(tmp_path, monkeypatch):
+    other = str(WitnessKey("v.example", VKEY_BYTES))
+    file = tmp_path / "fairdeal.toml"
+    file.write_text(f'[[witnesses]]\nurl = "http://w.example"\nvkey = "{VKEY}"\n', "utf-8")
+    one, two = {"url": "http://w.example", "vkey": VKEY}, {"url": "http://v.example", "vkey": other}
+
+    def names(**flags):
+        return [at.vkey.split("+")[0] for at in load(file, **flags).witnesses]
+
+    assert names() == ["w.example"]
+    monkeypatch.setenv("FAIRDEAL_WITNESSES", json.dumps([two]))
+    assert names() == ["v.example"]
+    assert names(witnesses=[one, two]) == ["w.example", "v.example"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("w.example", "FAIRDEAL_WITNESSES is not JSON"),
+        ("{}", r"witnesses \(FAIRDEAL_WITNESSES\)"),
+        ('[{"url": "http://w.example"}]', r"witnesses.0.vkey \(FAIRDEAL_WITNESSES\)"),
+        ('[{"url": "http://w.example", "vkey": "x"}]', "must be a witness's vkey"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_said_in_a_sentence(monkeypatch, text, sentence):
+    monkeypatch.setenv("FAIRDEAL_WITNESSES", text)
+    with pytest.raises(ConfigurationError, match=sentence):
+        load()
+
+
+def test_a_flag_takes_url_and_vkey():
+    done = CliRunner().invoke(app, ["serve", "--data", "nowhere", "--witness", VKEY])
+    assert done.exit_code == 2
+    assert "URL and the vkey" in done.output
+    done = CliRunner().invoke(app, ["serve", "--data", "nowhere", "--witness", f"http://w {VKEY}"])
+    assert done.exit_code == 1  # the witness is read; there is no service in that folder
+    assert "no service" in done.output
