@@ -140,10 +140,10 @@ def test_while_the_quorum_lags_the_head_before_is_served_and_nobody_waits(made, 
     """WIT-6, WIT-8: the witness sleeps; clients are answered all the same."""
     one = make_witness().start(made.log)
     with Site(made(one)) as site:
-        one.delay = 1.5
+        one.delay = 3.0
         begun = time.monotonic()
         tables(site)
-        assert time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 2.0
         assert site.service.ledger.size == 1
         assert size_of(served(site)) == 0
         assert site.client.get("/v1/receipts/0").status_code == 200
