@@ -167,7 +167,9 @@ def summary(done: dict[str, Any], commit: str) -> dict[str, Any]:
         entry["found"] == 0 and (name in CONTROLS_INSIDE or entry["control"]["found"] > 0)
         for name, entry in families.items()
     )
-    return {"commit": commit, "python": sys.version.split()[0], "good": good, "families": families}
+    for entry in families.values():
+        entry["commit"] = commit
+    return {"python": sys.version.split()[0], "good": good, "families": families}
 
 
 def main() -> int:
