@@ -3,11 +3,17 @@
 import re
 from pathlib import Path
 
+import fairdeal_audit
 import fairdeal_verifier
 from fairdeal_verifier.texts import REASONS, SENTENCES, sentence
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
-PACKAGE = Path(fairdeal_verifier.__file__).parent
+PAGES = [
+    page
+    for package in (fairdeal_verifier, fairdeal_audit)
+    for page in Path(package.__file__).parent.rglob("*.py")
+]
+"""All of the distribution."""
 
 
 def requirements(who: str) -> set[str]:
@@ -20,7 +26,7 @@ def requirements(who: str) -> set[str]:
 
 
 def cited() -> set[str]:
-    text = "\n".join(page.read_text(encoding="utf-8") for page in PACKAGE.rglob("*.py"))
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     # `KOZ-1 to KOZ-7` cites what lies between as well, but each is to be found by its own name.
     return set(re.findall(r"\b[A-Z]{2,6}-\d+\b", text))
 
@@ -59,5 +65,5 @@ def test_every_check_of_the_table_has_a_sentence_and_a_reason():
 
 
 def test_every_module_is_short():
-    for page in PACKAGE.rglob("*.py"):
+    for page in PAGES:
         assert len(page.read_text(encoding="utf-8").splitlines()) <= 300, page
