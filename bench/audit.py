@@ -15,7 +15,7 @@ from fairdeal_verifier.note import LogKey
 from seeds.local import Book, LocalTable
 from tests.audit.generate import ORIGIN, write_book
 
-FEW, MANY = 10, 4000
+FEW, MANY = 10, 8000
 AT_A_TABLE = 5
 
 
@@ -61,7 +61,7 @@ def audit_processes() -> None:
         book = _log(folder, MANY)
         key = LogKey.parse(str(book.key.verifier))
         best = {1: float("inf"), 2: float("inf")}
-        for _ in range(3):
+        for _ in range(2):
             for processes in (1, 2):
                 (folder / NAME).unlink(missing_ok=True)
                 start = time.perf_counter()
