@@ -27,8 +27,8 @@ def append(settings: Settings, bodies: Sequence[bytes], *, anchored: bool = True
     key = signing_key(settings)
     store = SQLiteStore(database_path(settings))
     writer, reader = store.writer(), store.reader()
-    writer.begin_epoch()
-    old, tree = reader.head(), Tree(reader.leaves())
+    old, tree = writer.begin_epoch(reader.head()), Tree(reader.leaves())
+    assert old is not None
     rows = Rows()
     for body in bodies:
         event, index = json.loads(body), len(tree)
