@@ -142,7 +142,7 @@ $(TOOLS)/.node: tests/log/package.json tests/log/package-lock.json $(DEV)/.pinne
 XMOD := /usr/share/gocode/src/golang.org/x/mod/sumdb/tlog
 debian_go = golang-go golang-golang-x-mod-dev
 $(TOOLS)/.go: tests/log/govf/main.go $(DEV)/.pinned
-	@mkdir -p $(TOOLS)
+	@mkdir -p $(TOOLS) && rm -f $(TOOLS)/govf
 	@if ! command -v go >/dev/null || [ ! -d $(XMOD) ]; then \
 	  if [ "$$(id -u)" = 0 ]; then as_root=; else as_root='sudo -n'; fi; \
 	  echo 'Installing $(debian_go)'; \
