@@ -118,9 +118,9 @@ class Filled:
         self.anchor = Anchor(folder / "anchor")
         self.anchor.create(Checkpoint(_KEY.name, 0, EMPTY_ROOT).sign(_KEY))
         self.anchor.load(_KEY.verifier)
-        self.writer.begin_epoch()
-        self.tree = Tree()
-        self.head = Head(0, EMPTY_ROOT, 1, 0)
+        head = self.writer.begin_epoch(Head(0, EMPTY_ROOT, 0, 0))
+        assert head is not None
+        self.tree, self.head = Tree(), head
         while len(self.tree) < size:
             self.commit(min(10_000, size - len(self.tree)))
 
@@ -134,7 +134,7 @@ class Filled:
             rows.events.append(EventRow(index, table, index % 2000 // 50, 1, body, leaf))
             self.tree.append(leaf)
         old = self.head
-        self.head = Head(len(self.tree), self.tree.root(), 1, 0)
+        self.head = Head(len(self.tree), self.tree.root(), old.epoch, 0)
         note = Checkpoint(_KEY.name, self.head.size, self.head.root).sign(_KEY)
         self.writer.commit(Batch(old, self.head, note, rows))
         self.anchor.move(note)
