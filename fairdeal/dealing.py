@@ -75,11 +75,10 @@ class Dealing:
         Raises:
             StateError: The referee does not allow it. Spec: PLAY-3, PLAY-4.
         """
-        dealing = self.at(hand)
         if not hand.table.referee:
-            return dealing
-        referee = dealing._judged(event)
-        return dealing if referee is self.referee else changed(dealing, referee=referee)
+            return self.at(hand)
+        dealing = self if len(self.decks) == len(hand.seeds) else self.at(hand)
+        return changed(dealing, hand=hand, referee=dealing._judged(event))
 
     def replayed(self, events: Iterable[HandEvent]) -> Dealing:
         """The same secrets, with the referee's view after all these events of the hand."""

@@ -462,13 +462,15 @@ class Hand:
         """Spec: HAND-11."""
         layout, game, rules = self.playing, self.game, self.table.ruleset
         claims = []
+        # Which discards there are does not change by showing cards.
+        thrown = {shown.seat: _down(layout, shown.seat) for shown in event.shown}
         for shown in event.shown:
             if shown.seat is None:
                 raise StateError("wrong_event", "cards of the stock are shown by the deal only")
             self._check_seats((shown.seat,))
             at_count = not layout.count(shown.seat)
-            down = _down(layout, shown.seat)
-            claims.append(Claim(shown.seat, None, (shown.place,), down, at_count))
+            claim = Claim(shown.seat, None, (shown.place,), thrown[shown.seat], at_count)
+            claims.append(claim)
             layout = game.show(rules, layout, shown.seat, shown.place)
         public = tuple([(shown.place, shown.card, shown.salt) for shown in event.shown])
         return {
@@ -582,6 +584,6 @@ class Hand:
         verify_discards(self.number, self.locks, self.claims, event.discards, key)
 
 
-def _down(layout: Layout, seat: int) -> tuple[int, ...]:
+def _down(layout: Layout, seat: int | None) -> tuple[int, ...]:
     """Which of a seat's discards lie face down."""
     return tuple([k for owner, k, _ in layout.down if owner == seat])
