@@ -25,7 +25,6 @@ from fairdeal.events import (
     HandEvent,
     PlayCalled,
     PlayDeclared,
-    StockReshuffled,
 )
 from fairdeal.games.rules.base import (
     Choice,
@@ -97,8 +96,8 @@ class Referee:
             case HandAborted():
                 if event.reason == "turn_timeout" and event.missing != self.turn:
                     raise StateError("wrong_event", "`missing` names the seats whose turn it is")
-            case StockReshuffled() | _:
-                pass
+            case _:
+                pass  # a new stock: the play waits for its cards
         return self
 
     @property

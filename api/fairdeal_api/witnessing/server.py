@@ -20,7 +20,6 @@ from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing.memory import Memory
 
 PATH: Final = "/add-checkpoint"
-EXIT_BROKEN: Final = 70
 _TEXT: Final = b"text/plain; charset=utf-8"
 _SIZE: Final = b"text/x.tlog.size"
 _WHY: Final = {
@@ -61,7 +60,7 @@ class WitnessApp:
         except OSError as error:
             # Whether the head is held now is not known: only a new start can tell.
             LOG.write("witness.broken", error=type(error).__name__)
-            os._exit(EXIT_BROKEN)
+            os._exit(system.EXIT_BROKEN)
         if answer.size is not None:
             return answer.status, _SIZE, f"{answer.size}\n".encode()
         if line:
