@@ -1,0 +1,103 @@
+/** What a verification finds: checks, and the verdict that follows from them. Spec: VER-2, VER-4. */
+
+export type Status = "PASS" | "FAIL" | "SKIP" | "N/A";
+export type Word = "VERIFIED" | "FAILED" | "INCOMPLETE" | "CONSISTENT" | "UNREADABLE";
+
+/** A value of JSON. Integers only (ENC-3): a reader of this protocol meets no other number. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** A sentence of the catalogue, by its key, with what stands in its placeholders. */
+export interface Said {
+  readonly key: string;
+  readonly values?: Readonly<Record<string, string | number | readonly string[] | readonly number[]>>;
+}
+
+/** One check. */
+export interface Check {
+  /** As in VER-2: `seal.2`, `draw.1`. */
+  readonly id: string;
+  readonly status: Status;
+  /** What this hand adds to the id's sentence; why it was not made. In the reader's language. */
+  readonly note?: Said;
+  /** FAIL: what is wrong, in English and in terms of the spec; for whoever the player shows it to. */
+  readonly fault?: string;
+  /** What was compared with what: numbers, hashes. */
+  readonly values?: string;
+}
+
+/** One draw of a shuffle: cards i and j change places. `taken` ends with the byte that counted. */
+export interface Draw {
+  readonly i: number;
+  readonly j: number;
+  readonly taken: readonly number[];
+}
+
+/** Every draw of one epoch's shuffle, with the numbers around it. */
+export interface Trace {
+  readonly epoch: number;
+  readonly cards: readonly string[];
+  readonly draws: readonly Draw[];
+  readonly order: readonly string[];
+  /** Hex: the deal key, the deck's root, and the salt of each position. */
+  readonly key: string;
+  readonly root: string;
+  readonly salts: readonly string[];
+}
+
+/** One thing that happened in the play, made from an event of the hand. */
+export interface Told {
+  /** Index into `HandFile.steps` of the event that it tells of. */
+  readonly step: number;
+  /** Belongs to the line before. */
+  readonly indented: boolean;
+  readonly said: Said;
+}
+
+/** What a player calls the hand: who got which cards. Cards are names as in SHUF-1. */
+export interface Hand {
+  readonly table: string;
+  readonly number: number;
+  readonly game: string;
+  /** The size of the deck. */
+  readonly cards: number;
+  readonly seats: number;
+  readonly at: string;
+  readonly first: number | null;
+  /** The reason, or null. */
+  readonly aborted: string | null;
+  readonly missing: readonly number[];
+  /** In the order of the deal; empty lists as long as they are not disclosed. */
+  readonly dealt: ReadonlyMap<number, readonly string[]>;
+  readonly drawn: ReadonlyMap<number, readonly string[]>;
+  /** The indicator, or the card turned at the deal. */
+  readonly turned: string | null;
+  readonly trumps: ReadonlyMap<number, string>;
+}
+
+/** The outcome of one verification. */
+export interface Report {
+  readonly word: Word;
+  /** 0 verified, 1 failed, 3 incomplete, 4 unreadable. */
+  readonly exit: 0 | 1 | 3 | 4;
+  /** As the Python verifier writes it: `VERIFIED (aborted: idle, no seat)`. */
+  readonly verdict: string;
+  /** The id of the first check that failed. */
+  readonly failed: string | null;
+  /** Why the file cannot be read. */
+  readonly reason: Said | null;
+  readonly checks: readonly Check[];
+  readonly hand: Hand | null;
+  readonly story: readonly Told[];
+  readonly traces: readonly Trace[];
+}
+
+/** One event of a file, parsed. */
+export interface Step {
+  readonly type: string;
+  readonly seq: number;
+  /** All members, `type` and `seq` among them, in the types that EVT-1 gives them. */
+  readonly body: { readonly [field: string]: Json };
+  /** The bytes that are hashed, and their SHA-256. */
+  readonly raw: Uint8Array;
+  readonly digest: Uint8Array;
+}
