@@ -1,7 +1,8 @@
 """`api_hand`: open, deal and close over the real service, against a bare FastAPI POST.
 
-Both servers run with the same uvicorn settings on the same core, in turn; the load comes from the
+All servers run with the same uvicorn settings on the same core, in turn; the load comes from the
 other core. SQLite writes durably (WAL, FULL): an answer is sent when its events are on disk.
+`api_ceiling` is the same load on the protocol alone (`ceiling.py`): what no storage could exceed.
 """
 
 from __future__ import annotations
@@ -126,28 +127,39 @@ def api_hand() -> None:
         )  # fmt: skip
         found = re.search(r"fd_live_\S+", made.stdout)
         assert found
-        bare = ["-m", "uvicorn", "bench.bare:app", "--no-access-log", "--port", "0"]
+        bare, ceiling = (
+            ["-m", "uvicorn", f"bench.{name}:app", "--no-access-log", "--port", "0"]
+            for name in ("bare", "ceiling")
+        )
         serve = [*cli, "serve", "--data", data, "--port", "0"]
         logs = Path(folder)
         with (
             server(serve, 0, logs / "serve.log") as port,
             server(bare, 0, logs / "bare.log") as bare_port,
+            server(ceiling, 0, logs / "ceiling.log") as ceiling_port,
         ):
-            tables = Tables(found[0], port)
-            asyncio.run(run(port, iter([tables.opening() for _ in range(CONNECTIONS)]), 4))
+            dealers = ((Tables(found[0], port), port), (Tables("none", ceiling_port), ceiling_port))
+            for tables, at in dealers:
+                asyncio.run(run(at, iter([tables.opening() for _ in range(CONNECTIONS)]), 4))
             ours: list[Tally] = []
+            most: list[Tally] = []
             theirs: list[Tally] = []
             for _ in range(ROUNDS):
                 theirs.append(
                     asyncio.run(run(bare_port, bare_plays(CONNECTIONS * HANDS), CONNECTIONS))
                 )
-                plays = iter([tables.hands(HANDS) for _ in range(CONNECTIONS)])
-                ours.append(asyncio.run(run(port, plays, CONNECTIONS)))
-    rate, bare_rate = (max(tally.rate for tally in tallies) for tallies in (ours, theirs))
+                for (tables, at), tallies in zip(dealers, (ours, most), strict=True):
+                    plays = iter([tables.hands(HANDS) for _ in range(CONNECTIONS)])
+                    tallies.append(asyncio.run(run(at, plays, CONNECTIONS)))
+    rate, most_rate, bare_rate = (max(t.rate for t in tallies) for tallies in (ours, most, theirs))
     p99, bare_p99 = (min(tally.percentile(0.99) for tally in t) for t in (ours, theirs))
     report(
         "api_hand", rate / bare_rate, "of a bare POST's requests per second", 0.4,
         requests_per_second=round(rate), bare=round(bare_rate),
+    )  # fmt: skip
+    report(
+        "api_ceiling", most_rate / bare_rate, "of a bare POST's requests per second", None,
+        requests_per_second=round(most_rate), bare=round(bare_rate),
     )  # fmt: skip
     report(
         "api_hand_p99", p99 / bare_p99, "times a bare POST's", 4,
