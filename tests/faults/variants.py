@@ -21,6 +21,7 @@ from fairdeal_api.dealer import Dealer
 from fairdeal_api.ledger import Ledger
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.routes import access
+from fairdeal_api.service import Service
 from fairdeal_api.store.sqlite import SQLiteWriter
 
 
@@ -167,6 +168,11 @@ def _without_flock(_detail: str) -> None:
 # --- leaks: each has one channel and one secret -------------------------------------------------
 
 
+def _deaf(_detail: str) -> None:
+    """Told of a checkpoint that its log does not extend, it answers so and goes on."""
+    Service.freeze = lambda _self, _note, _size: None
+
+
 def _after_deal(leak: Callable[[Any], None]) -> None:
     """Have `leak` called with the dealing, right after a deal."""
     original = draft.Draft.apply_due
@@ -282,6 +288,7 @@ VARIANTS: dict[str, Callable[[str], None]] = {
     "sleepy": _sleepy,
     "without_epochs": _without_epochs,
     "without_flock": _without_flock,
+    "deaf": _deaf,
     "leak_to_log": _leak_to_log,
     "leak_to_file": _leak_to_file,
     "leak_in_answer": _leak_in_answer,
