@@ -16,6 +16,7 @@ from seeds.forge import broken_hands
 from seeds.hands import valid_hands
 from seeds.local import Book
 from seeds.played import lies, matches, played_hands
+from seeds.witnessed import witnessed_hands
 
 HERE = Path(__file__).parent
 
@@ -47,6 +48,16 @@ def vectors() -> dict[str, bytes]:
             kept = broken.name.removesuffix("_fail") + ".receipt"
             files[kept] = broken.receipt.encode()
             index[name]["receipts"] = [kept]
+    for asked in witnessed_hands():
+        name, kept = f"{asked.name}.fair.json", f"{asked.name.removesuffix('_fail')}.receipt"
+        files[name], files[kept] = asked.file, asked.receipt.encode()
+        index[name] = {
+            "verdict": "FAILED" if asked.failed else "VERIFIED",
+            "exit": 1 if asked.failed else 0,
+            "failed": asked.failed,
+            "receipts": [kept],
+            "witnesses": list(asked.witnesses),
+        }
     for lie in lies():
         name = f"{lie.name}.fair.json"
         files[name] = lie.file

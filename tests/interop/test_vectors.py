@@ -27,7 +27,7 @@ from seeds.generate import vectors
 from tests.interop.conftest import INDEX, KEY, SEEDS, hand, load
 
 VALID = [name for name, expected in INDEX.items() if expected["exit"] in (0, 3)]
-CHECKS_WITHOUT_A_FORGERY = {"beacon", "seats", "log.witness", "mine"}
+CHECKS_WITHOUT_A_FORGERY = {"beacon", "seats", "mine"}
 MATCHES = load("matches.json")
 
 
@@ -41,8 +41,14 @@ def test_verdict(name):
     """VER-1..4: unreadable or not, the first check that fails, the exit code."""
     expected = INDEX[name]
     receipts = [(SEEDS / kept).read_text("utf-8") for kept in expected.get("receipts", [])]
-    report = verify((SEEDS / name).read_bytes(), key=KEY, receipts=receipts)
+    report = verify(
+        (SEEDS / name).read_bytes(),
+        key=KEY,
+        receipts=receipts,
+        witnesses=expected.get("witnesses", []),
+    )
     assert (report.exit, report.failed) == (expected["exit"], expected["failed"])
+    assert report.verdict.startswith(expected["verdict"])
 
 
 @pytest.mark.parametrize("name", MATCHES)
@@ -81,7 +87,7 @@ def test_every_check_has_a_forgery_that_fails_it_first():
         "format", "chain", "terms", "server.commitment", "seal", "order", "shuffle",
         "deck.cards", "deck.root", "first", "deal", "pick.first", "pick.indicator", "draw",
         "discard", "show", "reshuffle", "play", "end", "disclosure", "log.inclusion",
-        "log.signature", "receipt", "seat.signature",
+        "log.signature", "log.witness", "receipt", "seat.signature",
     }  # fmt: skip
     assert texts <= kinds | CHECKS_WITHOUT_A_FORGERY
     assert "chain.1.3" in failed

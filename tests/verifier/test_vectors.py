@@ -35,6 +35,7 @@ def test_hand(name):
         (SEEDS / name).read_bytes(),
         key=(SEEDS / "log.vkey").read_text(encoding="utf-8").strip(),
         receipts=[(SEEDS / one).read_bytes() for one in expected.get("receipts", [])],
+        witnesses=expected.get("witnesses", []),
     )
     assert (report.exit, report.failed) == (expected["exit"], expected["failed"])
     assert report.verdict.startswith(expected["verdict"])
