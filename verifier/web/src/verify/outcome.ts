@@ -53,6 +53,29 @@ export interface Told {
   readonly said: Said;
 }
 
+/** A card on the table in the midst of the play: in a trick, on the pile. */
+export interface Laid {
+  readonly seat: number;
+  readonly card: string;
+  /** It lies face down: nobody but its seat knew it then. */
+  readonly hidden: boolean;
+}
+
+/** How the play stands right after an event, for a page that steps through it. */
+export interface Scene {
+  /** Seats on turn; none while something is due, or when the play is over. */
+  readonly turn: readonly number[];
+  /** The seats' cards. */
+  readonly hands: readonly (readonly string[])[];
+  /** In the order in which they were laid; the top of a pile comes last. */
+  readonly laid: readonly Laid[];
+  /**
+   * What the game counts. Kozel: `stock`, and by team `points`, `tricks`. Mus: `lance`, `level`, `mano`, and
+   * by team `score`. Azi: `bank`, `highest`, and by seat `stacks`, `bids`, `tricks`. Svoi Kozyri: nothing.
+   */
+  readonly counts: Readonly<Record<string, number | string | readonly number[]>>;
+}
+
 /** What a player calls the hand: who got which cards. Cards are names as in SHUF-1. */
 export interface Hand {
   readonly table: string;
@@ -88,6 +111,8 @@ export interface Report {
   readonly checks: readonly Check[];
   readonly hand: Hand | null;
   readonly story: readonly Told[];
+  /** With a referee, by the index of the event into `HandFile.steps`: how the play stood after it. */
+  readonly scenes: ReadonlyMap<number, Scene>;
   readonly traces: readonly Trace[];
 }
 

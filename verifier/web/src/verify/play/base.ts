@@ -6,7 +6,7 @@
  * parentheses at the end; after a fault nothing more is asked of it.
  */
 
-import type { Json, Said } from "../outcome.ts";
+import type { Json, Laid, Said } from "../outcome.ts";
 
 export type Ruleset = { readonly [option: string]: Json };
 export type Match = { readonly [field: string]: Json };
@@ -29,28 +29,33 @@ export interface Deal {
   readonly trumps: ReadonlyMap<number, string>;
 }
 
-/** The play of one hand. */
+/** The play of one hand. A game has the moves that it has; any other is illegal in it. */
 export interface Play {
-  /** What is told of the play since the last call; the caller joins it with its event. */
-  takeStory(): { said: Said; indented: boolean }[];
+  /** What is told of the play; grows with each event. */
+  readonly told: readonly Said[];
 
-  /** `cards.shown`, in the order listed. */
+  /** `cards.shown`, in the order listed. A due one names the right cards, or it is not due. */
   shown(cards: readonly SeatCard[]): string;
   /** One seat's discard, the cards as disclosed. */
-  thrown(seat: number, cards: readonly string[]): string;
-  returned(): string;
-  looked(seat: number): string;
-  called(seat: number, call: string, amount: number | null): string;
-  declared(what: string, seats: readonly number[]): string;
+  thrown?(seat: number, cards: readonly string[]): string;
+  returned?(): string;
+  looked?(seat: number): string;
+  called?(seat: number, call: string, amount: number | null): string;
+  declared?(what: string, seats: readonly number[]): string;
   /** `cards.drawn`, in the order of service. */
-  drawn(cards: readonly SeatCard[]): string;
+  drawn?(cards: readonly SeatCard[]): string;
 
   /** Seats on turn; none while something is due. Spec: PLAY-6. */
-  readonly turn: ReadonlySet<number>;
+  turn(): readonly number[];
   /** The type of the event that has to come next, or "". Spec: PLAY-4. */
-  readonly due: string;
+  due(): string;
   /** What `hand.closed` must say; asked only when it is due. Spec: PLAY-5. */
   result(): { readonly [field: string]: Json };
+
+  /** The seats' cards, what lies on the table, what the game counts: for a page (`Scene`). */
+  hands(): readonly (readonly string[])[];
+  laid(): readonly Laid[];
+  counts(): Readonly<Record<string, number | string | readonly number[]>>;
 }
 
 /** Values of an option: a list, or an integer within bounds. */
@@ -66,8 +71,60 @@ export interface PlayRules {
   fresh(ruleset: Ruleset, seats: number): Match;
   /** Why no match can be like this before a hand, or "". `match` is any JSON object at all. */
   matchFault(ruleset: Ruleset, seats: number, match: Match): string;
-  /** Seats that do not take part in a hand with this match. */
+  /** Seats that do not take part in a hand with this match, one without fault. */
   sitsOut(match: Match): ReadonlySet<number>;
   /** Begins the play of a hand that has been dealt; `match` has no fault. */
   begin(ruleset: Ruleset, match: Match, deal: Deal): Play;
+}
+
+export const SHOWN = "cards.shown";
+export const DRAWN = "cards.drawn";
+export const CLOSED = "hand.closed";
+export const DECLARED = "play.declared";
+
+/** An item that is there: a seat of an event is one of the table (EVT-3), and the lists by seat or team are as long. */
+export const at = <T>(list: readonly T[], index: number): T => list[index] as T;
+
+export const suitOf = (card: string): string => card.slice(-1);
+export const rankOf = (card: string): string => card.slice(0, -1);
+
+/** The numbers 0 .. n-1. */
+export const range = (n: number): number[] => [...Array(n).keys()];
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
+
+/** Counts up one item of a list of numbers. */
+export function add(list: number[], index: number, by: number): void {
+  list[index] = at(list, index) + by;
+}
+
+/** Seats once round the table, from one on. */
+export const from = (seat: number, seats: number): number[] => range(seats).map((i) => (seat + i) % seats);
+
+/** An integer within bounds. */
+export const isNumber = (value: Json | undefined, least: number, most = Number.MAX_SAFE_INTEGER): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+
+/** A list of so many integers within bounds. */
+export const isNumbers = (value: Json | undefined, n: number, least: number, most?: number): value is number[] =>
+  Array.isArray(value) && value.length === n && value.every((one) => isNumber(one, least, most));
+
+/** An object, not a list and not null. */
+export const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Says if an object has exactly these fields. `fields` ascend. */
+export const hasFields = (value: { readonly [key: string]: Json }, ...fields: string[]): boolean =>
+  Object.keys(value).sort().join() === fields.join();
+
+/** Says if two values of JSON are the same; the order of keys means nothing. */
+export function isSame(a: Json | undefined, b: Json | undefined): boolean {
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((one, i) => isSame(one, b[i]));
+  }
+  if (isObject(a)) {
+    const keys = Object.keys(a);
+    return isObject(b) && hasFields(b, ...keys.sort()) && keys.every((key) => isSame(a[key], b[key]));
+  }
+  return a === b;
 }
