@@ -68,6 +68,8 @@ TAGS: Final = (
     "seal",
     "open",
     "lock",
+    "rotate",
+    "continue",
 )
 _LENGTHS: Final = [u32be(length) for length in range(64)]
 _FRAMED_TAGS: Final = {tag: frame(b"fairdeal/1 " + tag.encode()) for tag in TAGS}

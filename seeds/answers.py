@@ -29,6 +29,7 @@ from fairdeal.seeds import (
 from fairdeal.shuffle import pick, shuffle, uniform
 from seeds.edwards import edge_cases
 from seeds.local import Book, named
+from seeds.rotation import rotation
 
 Answers = dict[str, Any]
 
@@ -299,6 +300,7 @@ ANSWERS = {
     "deck": decks,
     "procedures": procedures,
     "log": log,
+    "rotation": rotation,
     "witness": witness,
     "ed25519": ed25519,
 }

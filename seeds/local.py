@@ -38,6 +38,7 @@ from fairdeal.games.rules.base import Move
 from fairdeal.hand import Hand, Phase
 from fairdeal.hashing import Digest
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.entries import LogRotated
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal.merkle import Tree, leaf_hash
@@ -70,6 +71,8 @@ class Book:
 
     def __init__(self, origin: str = "vectors.example/log", now: int = START) -> None:
         self.key = SigningKey(origin, named("log key"))
+        self.keys = [(0, self.key)]
+        """Each key of the log, and the smallest size that it signs."""
         self.entries: list[bytes] = []
         self.tree = Tree()
         self.now = now
@@ -83,8 +86,23 @@ class Book:
     def receipt(self, index: int, size: int | None = None) -> Receipt:
         """A receipt against the checkpoint of a size (the newest by default)."""
         end = len(self.entries) if size is None else size
-        note = Checkpoint(self.key.name, end, self.tree.root(end)).sign(self.key)
-        return Receipt(index, tuple(self.tree.inclusion_path(index, end)), note)
+        return Receipt(index, tuple(self.tree.inclusion_path(index, end)), self.checkpoint(end))
+
+    def checkpoint(self, size: int) -> str:
+        """The checkpoint of a size, by the key in force there. Spec: LOG-27."""
+        key = [key for first, key in self.keys if first <= size][-1]
+        return Checkpoint(key.name, size, self.tree.root(size)).sign(key)
+
+    def rotate(self, name: str) -> LogRotated:
+        """Go on under another key. Spec: LOG-26."""
+        new = SigningKey(self.key.name, named(name))
+        self.now += TICK
+        size = len(self.entries)
+        entry = LogRotated.make(self.now, size, self.tree.root(), self.key, new)
+        self.append(entry.raw)
+        self.key = new
+        self.keys.append((size + 1, new))
+        return entry
 
 
 class LocalTable:

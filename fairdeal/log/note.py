@@ -92,9 +92,13 @@ class SigningKey:
     def _private(self) -> Ed25519PrivateKey:
         return private_key(self.secret)
 
+    def sign_bytes(self, message: bytes) -> bytes:
+        """The bare signature of what is not a note. Spec: LOG-26, LOG-30."""
+        return self._private.sign(message)
+
     def sign(self, text: str) -> str:
         """A note over this text with one signature line."""
-        signature = base64.b64encode(self.verifier.id + self._private.sign(text.encode())).decode()
+        signature = base64.b64encode(self.verifier.id + self.sign_bytes(text.encode())).decode()
         return f"{text}\n— {self.name} {signature}\n"
 
 

@@ -1,6 +1,7 @@
 """Framing, the table of tags, streams. Spec: ENC-9, TAG-1, STREAM-1."""
 
 import hashlib
+import json
 import re
 from itertools import permutations
 from pathlib import Path
@@ -25,10 +26,12 @@ from fairdeal.hashing import (
     hkdf_extract,
     stream,
 )
+from fairdeal.log.entries import parse_log_entry
 from fairdeal.seeds import Commitment, DealKey, Seal, SeatSeed, ServerSeed
 from tests.core import naive
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
+SEEDS = Path(__file__).parents[2] / "seeds"
 fields = st.lists(st.binary(max_size=40), max_size=5)
 tags = st.sampled_from(TAGS)
 
@@ -87,6 +90,15 @@ def test_moving_bytes_changes_the_hash(tag, parts, data):
     assert framed_hash(tag, *moved) != framed_hash(tag, *parts)
 
 
+def log_entry(kind):
+    """What an entry of the log is signed over, and the same read from its bytes."""
+    forms = json.loads((SEEDS / "rotation.json").read_text("utf-8"))["forms"]["valid"]
+    entry = next(parse_log_entry(text.encode()) for text in forms if kind in text)
+    bare = json.loads(entry.raw)
+    del bare["sigs"]
+    return entry.message(), (json.dumps(bare, sort_keys=True, separators=(",", ":")).encode(),)
+
+
 def test_every_tag_is_used_with_its_fields():
     """Each row of TAG-1 against the function that uses it."""
     hand, epoch, seat, k = (naive.u32(258), naive.u32(3), b"\x02", naive.u32(7))
@@ -105,6 +117,8 @@ def test_every_tag_is_used_with_its_fields():
             seeds.deal_key(T, 258, 3, [X, Y], S),
             (T, hand, epoch, X, Y, b""),
         ),
+        "rotate": log_entry("log.rotated"),
+        "continue": log_entry("log.continued"),
     }
     assert used.keys() == set(TAGS)
     for tag, form in tags_of_the_specification().items():
