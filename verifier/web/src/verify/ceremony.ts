@@ -1,14 +1,167 @@
-/** The seeds of a hand: what was sealed, opened, and which deal keys they make. Spec: SEED-1, SEED-3, SEAL-1, KEY-1. */
+/** The seeds of a hand: what was sealed, opened and signed, and which deal keys they make. Spec: SEED-1, SEED-3, SEAL-1, KEY-1, SIG-2. */
 
-/**
- * What the later checks need to know of the seeds; made by the checks `server.commitment`, `seal.N`
- * and `chain.E.N`.
- */
+import { fromHex, hex, u32be, utf8 } from "./bytes.ts";
+import { verifySignature } from "./ed25519.ts";
+import type { HandEvent } from "./events.ts";
+import type { HandFile } from "./file.ts";
+import type { Findings } from "./findings.ts";
+import { extract, hash, message } from "./hashing.ts";
+
+/** More signatures than any hand has (VER-5). */
+const SIGNATURES = 4096;
+
+/** What the later checks need to know of the seeds. */
 export interface Seeds {
-  /** `server.commitment`, every `seal.N` and every `chain.E.N` that was made has passed (VER-3). */
+  /** `server.commitment`, every `seal.N` and every `chain.E.N` has passed (VER-3). */
   readonly good: boolean;
   /** Whether each contributing seat has opened its `x_epoch` in the file. */
   complete(epoch: number): boolean;
   /** K_epoch; null unless the server seed is disclosed and the epoch's seeds are complete. */
   key(epoch: number): Uint8Array | null;
 }
+
+const NO_BEACON = new Uint8Array(0);
+
+export function u8(n: number): Uint8Array {
+  return Uint8Array.of(n);
+}
+
+/** Every seed of the file by epoch and seat, in hex; of two the first. */
+export function openedSeeds(file: HandFile): Map<number, Map<number, string>> {
+  const found = new Map<number, Map<number, string>>();
+  for (const step of file.steps) {
+    if (step.type !== "seeds.opened") continue;
+    const { epoch, seeds } = step.body;
+    const ofEpoch = found.get(epoch) ?? new Map<number, string>();
+    found.set(epoch, ofEpoch);
+    for (const [seat, seed] of Object.entries(seeds)) {
+      if (!ofEpoch.has(Number(seat))) ofEpoch.set(Number(seat), seed);
+    }
+  }
+  return found;
+}
+
+/** The event by which the last contributing seat sealed, if all did. Spec: HAND-4. */
+export function sealedHead(file: HandFile): HandEvent | null {
+  const missing = new Set(file.table.body.contribute);
+  for (const step of file.steps) {
+    if (step.type !== "seeds.sealed") continue;
+    for (const seat of Object.keys(step.body.seals)) missing.delete(Number(seat));
+    if (missing.size === 0) return step;
+  }
+  return null;
+}
+
+/** The checks `server.commitment`, `seal.N`, `chain.E.N`. */
+export function checkSeeds(file: HandFile, findings: Findings): Seeds {
+  const { contribute } = file.table.body;
+  const { hand, commitment } = file.opened.body;
+  const opened = openedSeeds(file);
+  const terms = file.table.digest;
+  const at = findings.checks.length;
+
+  const { last, disclosed } = file;
+  if (last.type === "hand.aborted" && last.body.reason === "lost") findings.na("server.commitment", "note.lost");
+  else if (!disclosed) findings.skip("server.commitment", "note.not_disclosed", `committed to ${commitment}`);
+  else {
+    const made = hex(hash("server seed", fromHex(disclosed.serverSeed)));
+    const fault = made === commitment ? "" : "the server seed is not the one committed to (SEED-1)";
+    findings.judge("server.commitment", fault, undefined, `committed to ${commitment}, opened ${made}`);
+  }
+
+  const seals = new Map<number, string>();
+  for (const step of file.steps) {
+    if (step.type !== "seeds.sealed") continue;
+    for (const [seat, seal] of Object.entries(step.body.seals)) if (!seals.has(Number(seat))) seals.set(Number(seat), seal);
+  }
+  for (const seat of contribute) {
+    const id = `seal.${seat}`;
+    const seed = opened.get(0)?.get(seat);
+    if (seed === undefined) {
+      if (file.final) findings.na(id, "note.ended_unopened");
+      else findings.skip(id, "note.not_opened");
+      continue;
+    }
+    const made = hex(hash("seat seed", terms, u32be(hand), u8(seat), fromHex(commitment), fromHex(seed)));
+    const seal = seals.get(seat) ?? "nothing";
+    findings.judge(id, made === seal ? "" : "the seed is not the one that the seat sealed (SEAL-1)", undefined, `sealed ${seal}; opened ${made}`);
+  }
+
+  for (const epoch of [...opened.keys()].sort((a, b) => a - b)) {
+    if (epoch === 0) continue;
+    const seeds = opened.get(epoch) ?? new Map<number, string>();
+    for (const seat of [...seeds.keys()].sort((a, b) => a - b)) {
+      const made = hex(hash("link", fromHex(seeds.get(seat) ?? "")));
+      const before = opened.get(epoch - 1)?.get(seat) ?? "nothing";
+      const fault = made === before ? "" : "the seed does not lead to the one before it (SEED-3)";
+      findings.judge(`chain.${epoch}.${seat}`, fault, undefined, `leads to ${made}; before it ${before}`);
+    }
+  }
+
+  const complete = (epoch: number): boolean => contribute.every((seat) => opened.get(epoch)?.has(seat));
+  return {
+    good: disclosed !== null && findings.checks.slice(at).every((check) => check.status === "PASS"),
+    complete,
+    key: (epoch) => {
+      if (!disclosed || !complete(epoch)) return null;
+      const seeds = contribute.map((seat) => fromHex(opened.get(epoch)?.get(seat) ?? ""));
+      const salt = hash("deal", terms, u32be(hand), u32be(epoch), ...seeds, NO_BEACON);
+      return extract(salt, fromHex(disclosed.serverSeed));
+    },
+  };
+}
+
+/** What a seat says in an event, as it signs it; the k-th lock counts from 0. Spec: TAG-1. */
+function statements(file: HandFile, seat: number): { step: HandEvent; said: Uint8Array | null; signature: string | undefined }[] {
+  const terms = file.table.digest;
+  const { hand, commitment } = file.opened.body;
+  const common = [terms, u32be(hand), u8(seat)] as const;
+  let locks = 0;
+  return file.steps.flatMap((step) => {
+    let said: Uint8Array | null = null;
+    const key = String(seat);
+    if (step.type === "trumps.declared") {
+      const suit = step.body.trumps[key];
+      if (suit !== undefined) said = message("declare", ...common, fromHex(commitment), utf8(suit));
+    } else if (step.type === "seeds.sealed") {
+      const seal = step.body.seals[key];
+      if (seal !== undefined) said = message("seal", ...common, fromHex(commitment), fromHex(seal));
+    } else if (step.type === "seeds.opened") {
+      const seed = step.body.seeds[key];
+      const { head, epoch } = step.body;
+      if (seed !== undefined) said = message("open", fromHex(head), u32be(epoch), u8(seat), fromHex(seed));
+    } else if (step.type === "cards.discarded") {
+      const lock = step.body.discards[key];
+      if (lock) said = message("lock", ...common, u32be(locks++), u8(lock.count), fromHex(lock.lock));
+    } else {
+      return [];
+    }
+    return [{ step, said, signature: step.body.sigs[key] }];
+  });
+}
+
+/** The checks `seat.signature.N`. Yields after each signature: one takes some milliseconds. */
+export function* checkSignatures(file: HandFile, findings: Findings): Generator<void> {
+  const { seats, keys } = file.table.body;
+  let made = 0;
+  for (let seat = 0; seat < seats; seat++) {
+    const id = `seat.signature.${seat}`;
+    const key = keys[String(seat)];
+    if (key === undefined) {
+      findings.na(id, "note.no_key");
+      continue;
+    }
+    let fault = "";
+    let good = 0;
+    for (const { step, said, signature } of statements(file, seat)) {
+      if (fault || (said === null && signature === undefined)) continue;
+      if (said === null || signature === undefined) fault = `${step.type}, seq ${step.seq}: a signature ${said ? "is missing" : "says nothing"} (SIG-2)`;
+      else if (++made > SIGNATURES) fault = "more signatures than any hand has";
+      else if (!verifySignature(fromHex(key), said, fromHex(signature))) fault = `${step.type}, seq ${step.seq}: the signature is wrong (SIG-2)`;
+      else good += 1;
+      yield;
+    }
+    findings.judge(id, fault, undefined, `${good} signatures by ${key}`);
+  }
+}
+

@@ -42,27 +42,23 @@ export function path(leaves: readonly Uint8Array[], index: number): Uint8Array[]
 
 /**
  * The root that a path leads to (RFC 9162 2.1.3.2), or null if no tree of this size has such a
- * path. Halving instead of shifting: sizes go up to 2^53.
+ * path. Numbers of the log can be larger than what a number holds exactly.
  */
-export function rootOf(leaf: Uint8Array, index: number, size: number, path: readonly Uint8Array[]): Uint8Array | null {
-  if (index >= size) return null;
-  let at = index;
-  let last = size - 1;
+export function rootOf(leaf: Uint8Array, index: number | bigint, size: number | bigint, path: readonly Uint8Array[]): Uint8Array | null {
+  let at = BigInt(index);
+  let last = BigInt(size) - 1n;
   let found = leaf;
-  const half = (n: number): number => Math.floor(n / 2);
+  if (at > last) return null;
   for (const beside of path) {
-    if (last === 0) return null;
-    if (at % 2 === 1 || at === last) {
+    if (last === 0n) return null;
+    if (at & 1n || at === last) {
       found = node(beside, found);
-      while (at % 2 === 0 && at !== 0) {
-        at = half(at);
-        last = half(last);
-      }
+      for (; !(at & 1n) && at !== 0n; at >>= 1n) last >>= 1n;
     } else {
       found = node(found, beside);
     }
-    at = half(at);
-    last = half(last);
+    at >>= 1n;
+    last >>= 1n;
   }
-  return last === 0 ? found : null;
+  return last === 0n ? found : null;
 }

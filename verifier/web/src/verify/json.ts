@@ -1,0 +1,182 @@
+/**
+ * A reader of JSON that forgets nothing: JSON.parse takes the last of two equal keys and rounds
+ * large numbers, and both must be seen here. Spec: ENC-1..3, ENC-7, ENC-8, FILE-1.
+ */
+
+import { fromUtf8 } from "./bytes.ts";
+import type { Json } from "./outcome.ts";
+
+export type JsonObject = { readonly [member: string]: Json };
+
+export const DEPTH = 16;
+/** More values than any hand has; a file with more is refused (VER-5). */
+const VALUES = 200_000;
+
+/** Why some bytes are not read. */
+export type Unread = "utf8" | "json" | "deep" | "parts";
+
+class NotRead extends Error {
+  readonly why: Unread;
+
+  constructor(why: Unread) {
+    super(why);
+    this.why = why;
+  }
+}
+
+const SPACE = /[ \t\n\r]*/y;
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
+const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const WORDS: readonly (readonly [string, Json])[] = [["true", true], ["false", false], ["null", null]];
+
+class Reader {
+  /** Whether all that was read can be written again: keys once, numbers as in ENC-3, no half characters. */
+  plain = true;
+  /** Whether all strings are of printable ASCII (ENC-2). */
+  ascii = true;
+  readonly #text: string;
+  #at = 0;
+  #count = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  whole(): Json {
+    const value = this.#value(1);
+    this.#match(SPACE);
+    if (this.#at < this.#text.length) throw new NotRead("json");
+    return value;
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0] ?? "";
+    this.#at += found.length;
+    return found;
+  }
+
+  /** The next character that is no space, if it is one of `marks`. */
+  #take(marks: string): string {
+    this.#match(SPACE);
+    const found = this.#text.charAt(this.#at);
+    if (found === "" || !marks.includes(found)) return "";
+    this.#at += 1;
+    return found;
+  }
+
+  #need(marks: string): string {
+    const found = this.#take(marks);
+    if (!found) throw new NotRead("json");
+    return found;
+  }
+
+  #value(depth: number): Json {
+    this.#count += 1;
+    if (this.#count > VALUES) throw new NotRead("parts");
+    const mark = this.#take('{["');
+    if (mark === '"') return this.#string();
+    if (mark) {
+      if (depth > DEPTH) throw new NotRead("deep");
+      return mark === "{" ? this.#object(depth) : this.#list(depth);
+    }
+    for (const [word, value] of WORDS) {
+      if (this.#text.startsWith(word, this.#at)) {
+        this.#at += word.length;
+        return value;
+      }
+    }
+    const digits = this.#match(NUMBER);
+    if (!digits) throw new NotRead("json");
+    const number = Number(digits);
+    if (!INTEGER.test(digits) || !Number.isSafeInteger(number)) this.plain = false;
+    return number;
+  }
+
+  #string(): string {
+    let text = "";
+    for (;;) {
+      text += this.#match(PLAIN);
+      const mark = this.#text.charAt(this.#at);
+      if (mark === '"') break;
+      const escape = this.#text.charAt(this.#at + 1);
+      const digits = this.#text.slice(this.#at + 2, this.#at + 6);
+      if (mark === "\\" && escape === "u" && /^[0-9a-fA-F]{4}$/.test(digits)) {
+        text += String.fromCharCode(parseInt(digits, 16));
+        this.#at += 6;
+      } else {
+        const meant = mark === "\\" ? ESCAPES[escape] : undefined;
+        if (meant === undefined) throw new NotRead("json");
+        text += meant;
+        this.#at += 2;
+      }
+    }
+    this.#at += 1;
+    if (!/^[ -~]*$/.test(text)) {
+      this.ascii = false;
+      if (/[\ud800-\udfff]/u.test(text)) this.plain = false;
+    }
+    return text;
+  }
+
+  #list(depth: number): Json {
+    const list: Json[] = [];
+    if (this.#take("]")) return list;
+    do list.push(this.#value(depth + 1));
+    while (this.#need(",]") === ",");
+    return list;
+  }
+
+  #object(depth: number): Json {
+    // Without a prototype, `__proto__` is a member like any other.
+    const members = Object.create(null) as { [member: string]: Json };
+    if (this.#take("}")) return members;
+    do {
+      this.#need('"');
+      const key = this.#string();
+      if (key in members || !/^[a-z0-9_]+$/.test(key)) this.plain = false;
+      this.#need(":");
+      members[key] = this.#value(depth + 1);
+    } while (this.#need(",}") === ",");
+    return members;
+  }
+}
+
+/** A value, and whether the bytes are its one form; or why they are not read. */
+export function tryRead(bytes: Uint8Array): { value: Json; canonical: boolean; ascii: boolean } | Unread {
+  const text = fromUtf8(bytes);
+  if (text === null) return "utf8";
+  const reader = new Reader(text);
+  try {
+    const value = reader.whole();
+    return { value, canonical: reader.plain && encode(value) === text, ascii: reader.ascii };
+  } catch (error) {
+    if (error instanceof NotRead) return error.why;
+    throw error;
+  }
+}
+
+/** The one form of a value. Spec: FILE-1. */
+export function encode(value: Json): string {
+  if (isObject(value)) {
+    const members = Object.keys(value).sort();
+    return `{${members.map((key) => `${JSON.stringify(key)}:${encode(value[key] as Json)}`).join(",")}}`;
+  }
+  if (Array.isArray(value)) return `[${value.map((one: Json) => encode(one)).join(",")}]`;
+  return JSON.stringify(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Two values are equal if they are written the same. */
+export function same(a: Json, b: Json): boolean {
+  return encode(a) === encode(b);
+}
