@@ -1,0 +1,89 @@
+/**
+ * Builds the page: one HTML file with its script, its style and five languages in it, which loads nothing.
+ *
+ * The bytes depend on the sources alone. They are also such that a browser's serialisation of the parsed
+ * document gives them back (see src/page/itself.ts), so the template below is kept in that form.
+ */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { deflateSync } from "fflate";
+import { defineConfig, type Plugin } from "vite";
+
+const LANGUAGES = ["en", "ru", "es", "zu", "ta"];
+const CATALOGUE = new URL("../fairdeal_verifier/languages/", import.meta.url);
+/** What only the service says. */
+const NOT_SAID_HERE = /^site\./;
+
+type File = { name: string; messages: Record<string, string>; unreviewed: string[] | "all" };
+
+/** The languages as one module: raw deflate in base64. Made by fflate: zlib's bytes differ between processors. */
+function words(): Plugin {
+  const name = "virtual:words";
+  return {
+    name: "words",
+    resolveId: (id) => (id === name ? `\0${name}` : undefined),
+    load(id) {
+      if (id !== `\0${name}`) return undefined;
+      const files = LANGUAGES.map((language): [string, File] => {
+        const path = new URL(`${language}.json`, CATALOGUE);
+        this.addWatchFile(path.pathname);
+        return [language, JSON.parse(readFileSync(path, "utf8")) as File];
+      });
+      const keys = Object.keys(files[0]?.[1].messages ?? {}).filter((key) => !NOT_SAID_HERE.test(key));
+      const languages = files.map(([language, file]) => [language, file.name, file.unreviewed.length > 0, keys.map((key) => file.messages[key])]);
+      const text = JSON.stringify({ keys, languages });
+      const packed = deflateSync(new TextEncoder().encode(text), { level: 9, mem: 12 });
+      return `export default ${JSON.stringify(Buffer.from(packed).toString("base64"))}`;
+    },
+  };
+}
+
+const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Puts script and style into index.html, with a policy that allows these two and nothing else. */
+function oneFile(): Plugin {
+  return {
+    name: "one-file",
+    enforce: "post",
+    generateBundle(_options, bundle) {
+      let script = "";
+      let style = "";
+      for (const [name, part] of Object.entries(bundle)) {
+        if (part.type === "chunk") script += part.code.trim();
+        else if (name.endsWith(".css")) style += String(part.source).trim();
+        delete bundle[name];
+      }
+      if (/<!--|<\/?script/i.test(script) || /<\//.test(style)) throw new Error("this text would end its element");
+      const policy =
+        `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
+        "connect-src 'none'; base-uri 'none'; form-action 'none'";
+      // Functions, since a replacement text gives `$&` a meaning.
+      const source = readFileSync(new URL("index.html", import.meta.url), "utf8")
+        .replace(/\s*<!--.*?-->/gs, "")
+        .replace(/>\s+</g, "><")
+        .trim()
+        .replace(/<meta name="policy">/, () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
+        .replace(/<link [^>]*>/, () => `<style>${style}</style>`)
+        .replace(/<script [^>]*><\/script>/, () => `<script>${script}</script>`);
+      if (!source.startsWith("<!DOCTYPE html><html") || /\/>/.test(source.split("<style>")[0] ?? "")) {
+        throw new Error("index.html is not in the form that a browser writes");
+      }
+      this.emitFile({ type: "asset", fileName: "verify.html", source });
+    },
+  };
+}
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [words(), oneFile()],
+  build: {
+    target: "es2022",
+    outDir: "../fairdeal_verifier",
+    emptyOutDir: false,
+    modulePreload: false,
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    rollupOptions: { input: "src/page/main.ts", output: { format: "iife", codeSplitting: false } },
+  },
+});
