@@ -75,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="a witness that must have cosigned a receipt you give; again for more",
     )
+    parser.add_argument(
+        "--rotations",
+        metavar="FILE",
+        help="what the log serves at /log/rotations: its keys, by the one that you trust",
+    )
     parser.add_argument("--explain", action="store_true", help="say why, and what was compared")
     parser.add_argument("--trace", action="store_true", help="show every draw of each shuffle")
     parser.add_argument("--json", action="store_true", help="write one JSON object")
@@ -149,6 +154,7 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
         receipts=[_read(name) for name in options.receipt],
         notes=notes,
         witnesses=options.witness,
+        rotations=_read(options.rotations) if options.rotations is not None else None,
         trace=options.trace,
     )
     if options.json:
@@ -162,8 +168,13 @@ def _match(options: argparse.Namespace) -> tuple[int, str]:
         raise UsageError(
             "--mine, --receipt and --witness are for one hand; check it on its own as well"
         )
-    names, key = options.match, _key(options.key)
-    match = verify_match((_read(name) for name in names), key=key, trace=options.trace)
+    names = options.match
+    match = verify_match(
+        (_read(name) for name in names),
+        key=_key(options.key),
+        rotations=_read(options.rotations) if options.rotations is not None else None,
+        trace=options.trace,
+    )
     if options.json:
         return match.exit, match_to_json(match, names) + "\n"
     style = _style(options.color)

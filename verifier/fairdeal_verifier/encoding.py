@@ -185,6 +185,11 @@ def are_in_one_form(texts: list[str], values: list[dict[str, Any]]) -> bool:
         return False
 
 
+def encode_event(value: dict[str, Any]) -> bytes:
+    """Writes the value of an event, or of a part of one, in its one form. Spec: ENC-1."""
+    return _event_encoder.encode(value).encode("ascii")
+
+
 def is_plain(value: object) -> bool:
     """Says if a value that no field table describes keeps to the profile. Spec: ENC-1, ENC-3."""
     if value is None or type(value) in (bool, str):

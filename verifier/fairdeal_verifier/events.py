@@ -74,7 +74,8 @@ class Step:
     at: int
 
 
-def _is_log_key(value: object, _seats: int) -> bool:
+def is_log_key(value: object, _seats: int) -> bool:
+    """A vkey. Spec: LOG-3."""
     try:
         return type(value) is str and bool(LogKey.parse(value))
     except FormatError:
@@ -84,7 +85,7 @@ def _is_log_key(value: object, _seats: int) -> bool:
 FIELDS: dict[str, dict[str, Fits]] = {
     "table.opened": {
         "origin": is_string,
-        "log_key": _is_log_key,
+        "log_key": is_log_key,
         "game": is_string,
         "ruleset": is_object,
         "seats": within(1, MAX_SEATS),

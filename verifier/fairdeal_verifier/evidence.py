@@ -9,6 +9,7 @@ from fairdeal_verifier.note import LogKey, Receipt
 from fairdeal_verifier.notes import Given, NotedReceipt
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
 from fairdeal_verifier.primitives import message, u8, u32be
+from fairdeal_verifier.rotation import Keys
 from fairdeal_verifier.witness import WitnessKey, shown_time
 
 # Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
@@ -31,16 +32,19 @@ def check_inclusion(file: HandFile) -> Check:
     )
 
 
-def check_log_signature(file: HandFile, trusted: LogKey | None) -> Check:
-    """`log.signature`. Spec: LOG-3, SIG-1."""
-    own = LogKey.parse(file.table.body["log_key"])
+def check_log_signature(file: HandFile, trusted: Keys | None) -> Check:
+    """`log.signature`. Spec: LOG-3, LOG-27, SIG-1, VER-8."""
+    own, head = LogKey.parse(file.table.body["log_key"]), file.receipt.checkpoint
     values = f"key {own.public_key.hex()} of {own.name}"
-    if trusted is not None and trusted != own:
+    if trusted is not None and own not in trusted.keys:
         return Check(
             "log.signature", FAIL, "the table names another log key than the one you trust", values
         )
-    if not file.receipt.checkpoint.is_signed_by(own):
+    if not head.is_signed_by(own):
         return Check("log.signature", FAIL, "the signature is not good", values)
+    if trusted is not None and trusted.at(head.size) != own:
+        note = f"the log had another key when it had {head.size} entries"
+        return Check("log.signature", FAIL, note, values)
     if trusted is None:
         note = "good by the key that the file names itself; give the service's key to check that"
         return Check("log.signature", SKIP, note, values)
@@ -49,7 +53,7 @@ def check_log_signature(file: HandFile, trusted: LogKey | None) -> Check:
 
 def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Check:
     """`receipt`. Spec: LOG-5, VER-2."""
-    key = given.key or LogKey.parse(file.table.body["log_key"])
+    keys = given.keys or Keys((LogKey.parse(file.table.body["log_key"]),))
     if len(given.receipts) > MAX_RECEIPTS:
         return Check("receipt", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
     roots = {file.receipt.checkpoint.size: file.receipt.checkpoint.root}
@@ -63,7 +67,7 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
         checkpoint = receipt.checkpoint
         text = checkpoint.text + repr(checkpoint.signatures)
         if text not in signed:
-            signed[text] = checkpoint.is_signed_by(key)
+            signed[text] = keys.have_signed(checkpoint)
         if not signed[text]:
             return Check("receipt", FAIL, f"receipt {number} is not signed by the log key")
         if roots.setdefault(checkpoint.size, checkpoint.root) != checkpoint.root:
@@ -94,7 +98,7 @@ def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> C
         return Check("log.witness", SKIP, "no receipt was given that could be cosigned")
     if len(given.receipts) > MAX_RECEIPTS:
         return Check("log.witness", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
-    key = given.key or LogKey.parse(file.table.body["log_key"])
+    keys = given.keys or Keys((LogKey.parse(file.table.body["log_key"]),))
     newest: dict[WitnessKey, int] = {}
     for number, noted in enumerate(given.receipts, 1):
         try:
@@ -110,7 +114,7 @@ def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> C
             times.update({witness: max(found)} if found else {})
         if (
             times
-            and receipt.checkpoint.is_signed_by(key)
+            and keys.have_signed(receipt.checkpoint)
             and _event_of(file, noted, receipt, sealed_head) is not None
         ):
             for witness, time in times.items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.notes import Given
 from fairdeal_verifier.outcome import (
@@ -24,6 +25,7 @@ from fairdeal_verifier.outcome import (
 )
 from fairdeal_verifier.play import PLAYS, is_same
 from fairdeal_verifier.promises import rules_fault
+from fairdeal_verifier.rotation import Rotation, read_rotations
 from fairdeal_verifier.verify import verify_given
 
 _EXITS = {FAILED: 1, UNREADABLE: 4, INCOMPLETE: 3, CONSISTENT: 3, VERIFIED: 0}  # the worst first
@@ -100,25 +102,39 @@ class Neighbour:
 
 
 def verify_match(
-    files: Iterable[bytes], *, key: str | None = None, trace: bool = False
+    files: Iterable[bytes],
+    *,
+    key: str | None = None,
+    rotations: bytes | None = None,
+    trace: bool = False,
 ) -> MatchReport:
     """Verifies files of one table that follow each other.
 
     Args:
         files: In the order of the hands. No bytes whatever make this function raise.
         key: The log key to trust, a vkey.
+        rotations: What the log serves as `rotations`, if its key has changed.
         trace: Record every draw of each shuffle.
 
     Raises:
         ValueError: The key is none.
 
-    Spec: VER-7
+    Spec: VER-7, VER-8
     """
-    given = Given.of(key, None, (), None)
+    changes: tuple[Rotation, ...] = ()
+    fault = ""
+    try:
+        changes = read_rotations(rotations) if rotations is not None else ()
+    except UnreadableError as error:
+        fault = str(error)
+    given = Given.of(key, None, (), None, (), changes)
     reports: list[Report] = []
     hands: list[Neighbour | None] = []
     for data in files:
-        report, file = verify_given(data, given, trace=trace)
+        if fault:
+            report, file = Report.unreadable(fault), None
+        else:
+            report, file = verify_given(data, given, trace=trace)
         reports.append(report)
         hands.append(Neighbour.of(file) if file else None)
     check = _check(hands)

@@ -16,6 +16,7 @@ from fairdeal_verifier.encoding import (
 from fairdeal_verifier.games.base import Place
 from fairdeal_verifier.kinds import MAX_EPOCH, MAX_SEATS, is_card, is_hex32, within
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.rotation import Keys, Rotation
 from fairdeal_verifier.witness import WitnessKey
 
 FORMAT = "fairdeal-notes/1"
@@ -134,14 +135,14 @@ class Given:
     """Everything that was given beside the file.
 
     Attributes:
-        key: The log key to trust, or None.
+        keys: The log key to trust and those that it leads to, or None.
         seeds: For each seat its `x_0`, `x_1`.. as the player noted them.
         receipts: In the order given.
         notes: The notes, if there are any.
         witnesses: Who must have cosigned a receipt.
     """
 
-    key: LogKey | None = None
+    keys: Keys | None = None
     seeds: dict[int, list[bytes]] = field(default_factory=dict)
     receipts: tuple[NotedReceipt, ...] = ()
     notes: Notes | None = None
@@ -155,6 +156,7 @@ class Given:
         receipts: Iterable[bytes | str],
         notes: bytes | Notes | None,
         witnesses: Iterable[str] = (),
+        rotations: Sequence[Rotation] = (),
     ) -> "Given":
         """Puts together what was given.
 
@@ -175,7 +177,7 @@ class Given:
             for one in receipts
         ]
         return cls(
-            LogKey.parse(text) if text is not None else None,
+            Keys.of(LogKey.parse(text), rotations) if text is not None else None,
             seeds,
             (*noted, *(notes.receipts if notes else ())),
             notes,

@@ -11,7 +11,19 @@ if TYPE_CHECKING:
 
 LIMIT = 8160  # what HKDF-Expand can give: 255 blocks of 32 bytes
 
-TAGS = ("server seed", "link", "seat seed", "deal", "discard", "declare", "seal", "open", "lock")
+TAGS = (
+    "server seed",
+    "link",
+    "seat seed",
+    "deal",
+    "discard",
+    "declare",
+    "seal",
+    "open",
+    "lock",
+    "rotate",
+    "continue",
+)
 
 
 class StreamError(ValueError):

@@ -29,6 +29,7 @@ from fairdeal_verifier.promises import (
     check_terms,
     rules_fault,
 )
+from fairdeal_verifier.rotation import read_rotations
 
 
 def verify(
@@ -39,6 +40,7 @@ def verify(
     receipts: Iterable[bytes | str] = (),
     notes: bytes | Notes | None = None,
     witnesses: Iterable[str] = (),
+    rotations: bytes | None = None,
     trace: bool = False,
 ) -> Report:
     """Verifies a hand's file.
@@ -50,6 +52,7 @@ def verify(
         receipts: Receipts that the player kept.
         notes: The player's notes.
         witnesses: Vkeys of the witnesses that must have cosigned a receipt.
+        rotations: What the log serves as `rotations`, if its key has changed.
         trace: Record every draw of each shuffle.
 
     Returns:
@@ -58,9 +61,14 @@ def verify(
     Raises:
         ValueError: Something other than `data` is not what it has to be.
 
-    Spec: VER-1, VER-2, VER-5
+    Spec: VER-1, VER-2, VER-5, VER-8
     """
-    return verify_given(data, Given.of(key, mine, receipts, notes, witnesses), trace=trace)[0]
+    try:
+        changes = read_rotations(rotations) if rotations is not None else ()
+    except UnreadableError as error:
+        return Report.unreadable(str(error))
+    given = Given.of(key, mine, receipts, notes, witnesses, changes)
+    return verify_given(data, given, trace=trace)[0]
 
 
 def verify_given(data: bytes, given: Given, *, trace: bool) -> tuple[Report, HandFile | None]:
@@ -101,7 +109,7 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
     sealed_head = replay.sealed_head if replay else None
     checks += [
         check_inclusion(file),
-        check_log_signature(file, given.key),
+        check_log_signature(file, given.keys),
         check_witnesses(file, given, sealed_head),
         check_receipts(file, given, sealed_head),
         *check_seat_signatures(file),
