@@ -7,11 +7,13 @@ import type { HandFile } from "./file.ts";
 import { said } from "./findings.ts";
 import type { Json, Said, Scene, Told } from "./outcome.ts";
 import type { Play, PlayRules, SeatCard } from "./play/base.ts";
-import { CLOSED, isSame, range } from "./play/base.ts";
+import { CLOSED, DECLARED, DRAWN, isSame, range } from "./play/base.ts";
 
 type Placed = readonly [seat: number, place: Place];
 
 const ILLEGAL = "the game has no such event (PLAY-3)";
+/** What the service does, and only when it is due. */
+const SERVED = [DRAWN, DECLARED, CLOSED];
 /** The events of the play. Others after the deal are seeds and new stocks, which the dealing judges. */
 const OF_PLAY = ["cards.", "play.", "hand."];
 
@@ -119,8 +121,8 @@ export function follow(file: HandFile, rules: PlayRules, cards: ReadonlyMap<stri
     if (event.type === "hand.aborted") {
       return abortFault(play, event, before);
     }
-    if (due !== event.type && (due || event.type === CLOSED)) {
-      return due ? `${due} is due, not ${event.type} (PLAY-4)` : "the hand is closed before its end (PLAY-4)";
+    if (due !== event.type && (due || SERVED.includes(event.type))) {
+      return due ? `${due} is due, not ${event.type} (PLAY-3)` : `${event.type} is not due (PLAY-4)`;
     }
     switch (event.type) {
       case "cards.shown":

@@ -34,15 +34,16 @@ export interface Play {
   /** What is told of the play; grows with each event. */
   readonly told: readonly Said[];
 
-  /** `cards.shown`, in the order listed. A due one names the right cards, or it is not due. */
+  /** `cards.shown`, in the order listed. */
   shown(cards: readonly SeatCard[]): string;
   /** One seat's discard, the cards as disclosed. */
   thrown?(seat: number, cards: readonly string[]): string;
   returned?(): string;
   looked?(seat: number): string;
   called?(seat: number, call: string, amount: number | null): string;
+  /** `play.declared`, when it is due. */
   declared?(what: string, seats: readonly number[]): string;
-  /** `cards.drawn`, in the order of service. */
+  /** `cards.drawn`, when it is due, in the order of service. */
   drawn?(cards: readonly SeatCard[]): string;
 
   /** Seats on turn; none while something is due. Spec: PLAY-6. */

@@ -243,7 +243,7 @@ function begin(ruleset: Ruleset, match: Match, deal: Deal): Play {
   function drawn(cards: readonly SeatCard[]): string {
     const count = Math.min(stock, SEATS * (FULL - hand(leader).size));
     const seats = range(count).map((i) => (leader + i) % SEATS);
-    if (!isDrawDue || !isSame(cards.map(([seat]) => seat), seats)) {
+    if (!isSame(cards.map(([seat]) => seat), seats)) {
       return `the draw is not that of the taker, seat ${leader}, and those next to it (KOZ-16)`;
     }
     for (const [seat, card] of cards) {
