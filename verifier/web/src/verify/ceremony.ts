@@ -2,7 +2,7 @@
 
 import { fromHex, hex, u32be, utf8 } from "./bytes.ts";
 import { verifySignature } from "./ed25519.ts";
-import type { HandEvent } from "./events.ts";
+import type { BySeat, HandEvent } from "./events.ts";
 import type { HandFile } from "./file.ts";
 import type { Findings } from "./findings.ts";
 import { extract, hash, message } from "./hashing.ts";
@@ -26,19 +26,25 @@ export function u8(n: number): Uint8Array {
   return Uint8Array.of(n);
 }
 
-/** Every seed of the file by epoch and seat, in hex; of two the first. */
-export function openedSeeds(file: HandFile): Map<number, Map<number, string>> {
-  const found = new Map<number, Map<number, string>>();
+/** Every seed of the file by epoch and seat, in hex, in order. A seat opens once; who opens twice has two (and fails `order`). */
+export function openedSeeds(file: HandFile): Map<number, Map<number, string[]>> {
+  const found = new Map<number, Map<number, string[]>>();
   for (const step of file.steps) {
     if (step.type !== "seeds.opened") continue;
-    const { epoch, seeds } = step.body;
-    const ofEpoch = found.get(epoch) ?? new Map<number, string>();
-    found.set(epoch, ofEpoch);
-    for (const [seat, seed] of Object.entries(seeds)) {
-      if (!ofEpoch.has(Number(seat))) ofEpoch.set(Number(seat), seed);
-    }
+    const ofEpoch = found.get(step.body.epoch) ?? new Map<number, string[]>();
+    found.set(step.body.epoch, ofEpoch);
+    collect(ofEpoch, step.body.seeds);
   }
   return found;
+}
+
+function collect(found: Map<number, string[]>, said: BySeat<string>): void {
+  for (const [seat, value] of Object.entries(said)) found.set(Number(seat), [...(found.get(Number(seat)) ?? []), value]);
+}
+
+/** Each of what is made is each of what was there before. */
+function agree(made: readonly string[], before: readonly string[]): boolean {
+  return before.length > 0 && [...made, ...before].every((one) => one === made[0]);
 }
 
 /** The event by which the last contributing seat sealed, if all did. Spec: HAND-4. */
@@ -69,32 +75,30 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
     findings.judge("server.commitment", fault, undefined, `committed to ${commitment}, opened ${made}`);
   }
 
-  const seals = new Map<number, string>();
-  for (const step of file.steps) {
-    if (step.type !== "seeds.sealed") continue;
-    for (const [seat, seal] of Object.entries(step.body.seals)) if (!seals.has(Number(seat))) seals.set(Number(seat), seal);
-  }
+  const seals = new Map<number, string[]>();
+  for (const step of file.steps) if (step.type === "seeds.sealed") collect(seals, step.body.seals);
   for (const seat of contribute) {
     const id = `seal.${seat}`;
-    const seed = opened.get(0)?.get(seat);
-    if (seed === undefined) {
+    const seeds = opened.get(0)?.get(seat);
+    if (!seeds) {
       if (file.final) findings.na(id, "note.ended_unopened");
       else findings.skip(id, "note.not_opened");
       continue;
     }
-    const made = hex(hash("seat seed", terms, u32be(hand), u8(seat), fromHex(commitment), fromHex(seed)));
-    const seal = seals.get(seat) ?? "nothing";
-    findings.judge(id, made === seal ? "" : "the seed is not the one that the seat sealed (SEAL-1)", undefined, `sealed ${seal}; opened ${made}`);
+    const made = seeds.map((seed) => hex(hash("seat seed", terms, u32be(hand), u8(seat), fromHex(commitment), fromHex(seed))));
+    const sealed = seals.get(seat) ?? [];
+    const fault = agree(made, sealed) ? "" : "the seed is not the one that the seat sealed (SEAL-1)";
+    findings.judge(id, fault, undefined, `sealed ${sealed.join(", ")}; opened ${made.join(", ")}`);
   }
 
   for (const epoch of [...opened.keys()].sort((a, b) => a - b)) {
     if (epoch === 0) continue;
-    const seeds = opened.get(epoch) ?? new Map<number, string>();
-    for (const seat of [...seeds.keys()].sort((a, b) => a - b)) {
-      const made = hex(hash("link", fromHex(seeds.get(seat) ?? "")));
-      const before = opened.get(epoch - 1)?.get(seat) ?? "nothing";
-      const fault = made === before ? "" : "the seed does not lead to the one before it (SEED-3)";
-      findings.judge(`chain.${epoch}.${seat}`, fault, undefined, `leads to ${made}; before it ${before}`);
+    const ofEpoch = opened.get(epoch) ?? new Map<number, string[]>();
+    for (const seat of [...ofEpoch.keys()].sort((a, b) => a - b)) {
+      const made = (ofEpoch.get(seat) ?? []).map((seed) => hex(hash("link", fromHex(seed))));
+      const before = opened.get(epoch - 1)?.get(seat) ?? [];
+      const fault = agree(made, before) ? "" : "the seed does not lead to the one before it (SEED-3)";
+      findings.judge(`chain.${epoch}.${seat}`, fault, undefined, `leads to ${made.join(", ")}; before it ${before.join(", ")}`);
     }
   }
 
@@ -104,7 +108,7 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
     complete,
     key: (epoch) => {
       if (!disclosed || !complete(epoch)) return null;
-      const seeds = contribute.map((seat) => fromHex(opened.get(epoch)?.get(seat) ?? ""));
+      const seeds = contribute.map((seat) => fromHex(opened.get(epoch)?.get(seat)?.[0] ?? ""));
       const salt = hash("deal", terms, u32be(hand), u32be(epoch), ...seeds, NO_BEACON);
       return extract(salt, fromHex(disclosed.serverSeed));
     },
@@ -147,12 +151,13 @@ export function* checkSignatures(file: HandFile, findings: Findings): Generator<
   for (let seat = 0; seat < seats; seat++) {
     const id = `seat.signature.${seat}`;
     const key = keys[String(seat)];
-    if (key === undefined) {
-      findings.na(id, "note.no_key");
-      continue;
-    }
     let fault = "";
     let good = 0;
+    if (key === undefined) {
+      if (statements(file, seat).every((one) => one.signature === undefined)) findings.na(id, "note.no_key");
+      else findings.fail(id, "a signature of a seat that has no key (SIG-2)");
+      continue;
+    }
     for (const { step, said, signature } of statements(file, seat)) {
       if (fault || (said === null && signature === undefined)) continue;
       if (said === null || signature === undefined) fault = `${step.type}, seq ${step.seq}: a signature ${said ? "is missing" : "says nothing"} (SIG-2)`;

@@ -118,7 +118,7 @@ const draw: Kind = (value, count) => isList(value) && value.length === 3 && [sea
 
 /** A real instant, from the year 2000 on. Spec: ENC-6. */
 const instant: Kind = (value) => {
-  if (typeof value !== "string" || !/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  if (typeof value !== "string" || !/^[2-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
 };

@@ -133,7 +133,7 @@ export function checkMine(file: HandFile, dealt: Dealt, mine: Mine | null, findi
     seeds.forEach((seed, epoch) => {
       const used = opened.get(epoch)?.get(seat);
       if (used === undefined) missing ??= said("note.seed_not_opened", { seat, epoch });
-      else if (used !== seed) fault ||= `seat ${seat}'s seed of epoch ${epoch} in this file is not the one noted`;
+      else if (used.some((one) => one !== seed)) fault ||= `seat ${seat}'s seed of epoch ${epoch} in this file is not the one noted`;
     });
   }
   for (const { card, epoch, position } of mine.cards) {
