@@ -5,7 +5,8 @@ import { at } from "./decks.ts";
 import type { EventOf, HandEvent } from "./events.ts";
 import type { HandFile } from "./file.ts";
 import { said } from "./findings.ts";
-import type { Json, Said, Scene, Told } from "./outcome.ts";
+import { encode } from "./json.ts";
+import type { Said, Scene, Told } from "./outcome.ts";
 import type { Play, PlayRules, SeatCard } from "./play/base.ts";
 import { CLOSED, DECLARED, DRAWN, isSame, range } from "./play/base.ts";
 
@@ -38,13 +39,6 @@ export function matchFault(file: HandFile, rules: PlayRules): string {
     return "hand 1 begins with a match that is not the fresh one (PLAY-2)";
   }
   return rules.matchFault(ruleset, seats, match);
-}
-
-/** JSON as in an event. Spec: ENC-1. */
-function text(value: Json): string {
-  const sorted = (_: string, one: unknown): unknown =>
-    one !== null && typeof one === "object" && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one;
-  return JSON.stringify(value, sorted);
 }
 
 /**
@@ -198,10 +192,10 @@ export function follow(file: HandFile, rules: PlayRules, cards: ReadonlyMap<stri
     const right = play.result();
     const stated = event.body.result ?? {};
     for (const key of ["score", "match"]) {
-      tell(key, { json: text(right[key] ?? null) });
+      tell(key, { json: encode(right[key] ?? null) });
     }
-    const wrong = Object.keys({ ...right, ...stated }).filter((key) => !isSame(right[key], stated[key]));
-    return wrong.length > 0 ? `the result is wrong in ${wrong.join(", ")} (PLAY-5)` : "";
+    const wrong = Object.keys(right).filter((key) => !isSame(right[key], stated[key]));
+    return isSame(right, stated) ? "" : `the result is wrong in ${wrong.join(", ") || "saying too much"} (PLAY-5)`;
   }
 
   /** Spec: PLAY-6. */

@@ -1,7 +1,8 @@
 /** The money of Azi: who paid what, and who gets it. Spec: AZI-6, AZI-16, AZI-19. */
 
+import { isObject } from "../json.ts";
 import type { Json } from "../outcome.ts";
-import { add, at, hasFields, isNumber, isNumbers, isObject, isSame, range, sum } from "./base.ts";
+import { add, at, hasFields, isNumber, isNumbers, isSame, range, sum } from "./base.ts";
 import type { Match, Ruleset } from "./base.ts";
 
 /** A product and a quotient may be of more than 53 bits on the way. */

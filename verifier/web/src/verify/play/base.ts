@@ -6,6 +6,7 @@
  * parentheses at the end; after a fault nothing more is asked of it.
  */
 
+import { encode } from "../json.ts";
 import type { Json, Laid, Said } from "../outcome.ts";
 
 export type Ruleset = { readonly [option: string]: Json };
@@ -110,22 +111,10 @@ export const isNumber = (value: Json | undefined, least: number, most = Number.M
 export const isNumbers = (value: Json | undefined, n: number, least: number, most?: number): value is number[] =>
   Array.isArray(value) && value.length === n && value.every((one) => isNumber(one, least, most));
 
-/** An object, not a list and not null. */
-export const isObject = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Says if an object has exactly these fields. `fields` ascend. */
 export const hasFields = (value: { readonly [key: string]: Json }, ...fields: string[]): boolean =>
   Object.keys(value).sort().join() === fields.join();
 
 /** Says if two values of JSON are the same; the order of keys means nothing. */
-export function isSame(a: Json | undefined, b: Json | undefined): boolean {
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((one, i) => isSame(one, b[i]));
-  }
-  if (isObject(a)) {
-    const keys = Object.keys(a);
-    return isObject(b) && hasFields(b, ...keys.sort()) && keys.every((key) => isSame(a[key], b[key]));
-  }
-  return a === b;
-}
+export const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && encode(a) === encode(b));

@@ -1,0 +1,133 @@
+/** Hands of one table that follow each other. Spec: VER-7, PLAY-9. */
+
+import { equal } from "./bytes.ts";
+import type { HandFile } from "./file.ts";
+import { readFile } from "./file.ts";
+import { Findings, said } from "./findings.ts";
+import { rulesetFault } from "./games/index.ts";
+import type { Check, Json, Report, Word } from "./outcome.ts";
+import { isSame } from "./play/base.ts";
+import { PLAY } from "./play/index.ts";
+import { verifySteps } from "./verify.ts";
+
+/** The outcome for several files given as a match. */
+export interface MatchReport {
+  readonly word: Word;
+  /** 0 verified, 1 failed, 3 incomplete, 4 unreadable. */
+  readonly exit: 0 | 1 | 3 | 4;
+  readonly verdict: string;
+  /** `match` if the files do not follow each other, else the first check that failed in one of them. */
+  readonly failed: string | null;
+  /** Whether they follow each other. */
+  readonly check: Check;
+  /** Of each file on its own, in the order given. */
+  readonly reports: readonly Report[];
+}
+
+/** From the worst to the best. */
+const WORDS: readonly Word[] = ["FAILED", "UNREADABLE", "INCOMPLETE", "CONSISTENT", "VERIFIED"];
+
+/** Verifies hands as a match, in the order given. Nothing of one hand (own seeds, notes, receipts) is given with it. */
+export function verifyMatch(data: readonly Uint8Array[], key?: string): MatchReport {
+  const steps = verifyMatchSteps(data, key);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same in slices of some milliseconds: yields how much is done, from 0 to 1. */
+export function* verifyMatchSteps(data: readonly Uint8Array[], key?: string): Generator<number, MatchReport> {
+  const reports: Report[] = [];
+  for (const [at, one] of data.entries()) {
+    const steps = verifySteps(one, { key });
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        reports.push(step.value);
+        break;
+      }
+      yield (at + step.value) / data.length;
+    }
+  }
+  const files = data.map(readFile);
+  const check = checkFollowing(files.map((file) => ("steps" in file ? file : null)));
+  const worst = WORDS.find((word) => reports.some((report) => report.word === word)) ?? "INCOMPLETE";
+  const report = reports.find((one) => one.word === worst);
+  if (check.status === "FAIL") return { word: "FAILED", exit: 1, verdict: "FAILED", failed: "match", check, reports };
+  // What a hand was aborted for is said of that hand.
+  const verdict = worst === "VERIFIED" ? worst : (report?.verdict ?? worst);
+  return { word: worst, exit: report?.exit ?? 3, verdict, failed: report?.failed ?? null, check, reports };
+}
+
+/** The check `match`: that each file follows the one before. A file that is not in its form is null. */
+export function checkFollowing(files: readonly (HandFile | null)[]): Check {
+  const findings = new Findings();
+  judge(files, findings);
+  return findings.checks[0] as Check; // `judge` makes the one
+}
+
+function judge(files: readonly (HandFile | null)[], findings: Findings): void {
+  const read = files.filter((file) => file !== null);
+  const [first, ...rest] = read;
+  if (!first || read.length < files.length) {
+    findings.skip("match", "note.match_unreadable");
+    return;
+  }
+  let before = first;
+  for (const file of rest) {
+    const { body } = before.opened;
+    const order = orderFault(before, file);
+    if (!order && !before.final) {
+      findings.skip("match", said("note.match_not_ended", { hand: body.hand }));
+      return;
+    }
+    if (!order && rulesetFault(before.table.body)) {
+      findings.skip("match", "note.match_no_game");
+      return;
+    }
+    const fault = order || stateFault(before, file);
+    if (fault) {
+      findings.fail("match", fault);
+      return;
+    }
+    before = file;
+  }
+  const start = first.opened.body.hand;
+  const note = start === 1 ? "note.match" : "note.match_later";
+  findings.pass("match", said(note, { first: start, last: before.opened.body.hand }));
+}
+
+/** Spec: PLAY-9. */
+function orderFault(before: HandFile, after: HandFile): string {
+  const [one, other] = [before.opened.body, after.opened.body];
+  if (!equal(before.table.digest, after.table.digest) || one.table !== other.table) {
+    return `hand ${other.hand} is of another table, or of other terms, than the file before (PLAY-9)`;
+  }
+  if (other.hand !== one.hand + 1) {
+    return `hand ${other.hand} stands after hand ${one.hand} (PLAY-9)`;
+  }
+  return other.commitment === one.next_commitment ? "" : `hand ${other.hand} has another commitment than the one announced (PLAY-9)`;
+}
+
+/** Spec: PLAY-2, HAND-2. */
+function stateFault(before: HandFile, after: HandFile): string {
+  const { game, referee, ruleset, seats } = before.table.body;
+  const { match, first } = before.opened.body;
+  const next = after.opened.body;
+  const ended = before.last;
+  let carried: Json | undefined = match;
+  let seat: Json | undefined = first;
+  if (ended.type === "hand.aborted") {
+    seat = before.steps.find((step) => step.type === "hand.dealt")?.body.first ?? first;
+  } else if (ended.type === "hand.closed" && referee) {
+    const result = ended.body.result ?? {};
+    carried = (result["winner"] ?? null) === null ? result["match"] : PLAY.get(game)?.fresh(ruleset, seats);
+    seat = result["first"];
+  } else {
+    seat = next.first; // without a referee nobody says who is first after a closed hand
+  }
+  if (!isSame(next.match, carried)) {
+    return `the match before hand ${next.hand} is not the one after the hand before (PLAY-2)`;
+  }
+  return isSame(next.first, seat) ? "" : `the first seat of hand ${next.hand} is not the one that the hand before says (PLAY-2)`;
+}
