@@ -2,6 +2,8 @@
 
 export { verify, verifySteps } from "./verify.ts";
 export type { Given, Options } from "./verify.ts";
+export { verifyMatch, verifyMatchSteps } from "./match.ts";
+export type { MatchReport } from "./match.ts";
 export { LARGEST, readFile } from "./file.ts";
 export type { Disclosed, HandFile, Refusal } from "./file.ts";
 export { readNotes } from "./notes.ts";
