@@ -115,14 +115,14 @@ function stateFault(before: HandFile, after: HandFile): string {
   const { match, first } = before.opened.body;
   const next = after.opened.body;
   const ended = before.last;
-  let carried: Json | undefined = match;
-  let seat: Json | undefined = first;
+  let carried: Json = match;
+  let seat: Json = first;
   if (ended.type === "hand.aborted") {
     seat = before.steps.find((step) => step.type === "hand.dealt")?.body.first ?? first;
   } else if (ended.type === "hand.closed" && referee) {
     const result = ended.body.result ?? {};
-    carried = (result["winner"] ?? null) === null ? result["match"] : PLAY.get(game)?.fresh(ruleset, seats);
-    seat = result["first"];
+    carried = ((result["winner"] ?? null) === null ? result["match"] : PLAY.get(game)?.fresh(ruleset, seats)) ?? null;
+    seat = result["first"] ?? null;
   } else {
     seat = next.first; // without a referee nobody says who is first after a closed hand
   }
