@@ -251,7 +251,7 @@ def witness() -> Answers:
         ),
     }
     held = {log.name: heads[5]}
-    logs = {log.name: log.verifier}
+    logs = {log.name: (log.verifier,)}
     return {
         "log_key": str(log.verifier),
         "witness_key": str(witness.verifier),

@@ -71,8 +71,8 @@ class Book:
 
     def __init__(self, origin: str = "vectors.example/log", now: int = START) -> None:
         self.key = SigningKey(origin, named("log key"))
-        self.keys = [(0, self.key)]
-        """Each key of the log, and the smallest size that it signs."""
+        self.former: list[tuple[int, SigningKey]] = []
+        """The keys before it, and the largest size that each signs."""
         self.entries: list[bytes] = []
         self.tree = Tree()
         self.now = now
@@ -90,7 +90,7 @@ class Book:
 
     def checkpoint(self, size: int) -> str:
         """The checkpoint of a size, by the key in force there. Spec: LOG-27."""
-        key = [key for first, key in self.keys if first <= size][-1]
+        key = next((key for last, key in self.former if size <= last), self.key)
         return Checkpoint(key.name, size, self.tree.root(size)).sign(key)
 
     def rotate(self, name: str) -> LogRotated:
@@ -100,8 +100,8 @@ class Book:
         size = len(self.entries)
         entry = LogRotated.make(self.now, size, self.tree.root(), self.key, new)
         self.append(entry.raw)
+        self.former.append((size, self.key))
         self.key = new
-        self.keys.append((size + 1, new))
         return entry
 
 

@@ -49,7 +49,7 @@ def _resigned(rotation: LogRotated, old: SigningKey, new: SigningKey) -> LogRota
 def rotation() -> Vectors:
     """A log whose key changed twice; entries, heads and documents, good and bad."""
     book, rotations, tables = _played()
-    keys = [key for _, key in book.keys]
+    keys = [*(key for _, key in book.former), book.key]
     one, index = rotations[0]
     published = [(entry, book.receipt(at, at + 1)) for entry, at in rotations]
     return {

@@ -12,17 +12,24 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
-from fairdeal.log.note import VerifierKey
+from fairdeal.log.keys import LogKeys
 from fairdeal.merkle import Tree
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, replace_file, sync_folder
 
 SLOT: Final = 4096
 _SLOTS: Final = 2
 _PATIENCE: Final = 5.0
+
+
+class Opens(Protocol):
+    """Reads checkpoints that a log's keys have signed, each in force at its size."""
+
+    def open(self, note: str, *, lone: bool = False) -> Checkpoint:
+        """Read one. Spec: LOG-27."""
 
 
 class AnchorMoved(Overtaken):
@@ -62,11 +69,11 @@ class Anchor:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(self.path, _slot(note) * _SLOTS)
 
-    def load(self, key: VerifierKey) -> Checkpoint:
+    def load(self, keys: Opens) -> Checkpoint:
         """Read the newest checkpoint that is kept, and keep the file open. Spec: LOG-21.
 
         Args:
-            key: The log's.
+            keys: The log's.
 
         Raises:
             StartRefused: There is nothing, or nothing that this log has signed.
@@ -84,7 +91,7 @@ class Anchor:
         for number in range(_SLOTS):
             text = self._content[SLOT * number : SLOT * (number + 1)].rstrip(b"\n") + b"\n"
             with contextlib.suppress(FairdealError, UnicodeDecodeError):
-                checkpoint = Checkpoint.open(text.decode("utf-8"), key, lone=True)
+                checkpoint = keys.open(text.decode("utf-8"), lone=True)
                 found.append((checkpoint.size, number, checkpoint))
         if not found:
             raise StartRefused(f"The anchor {self.path} holds no checkpoint of this log.")
@@ -169,19 +176,27 @@ class Anchor:
         if not self.seen_path.exists():
             replace_file(self.seen_path, note.encode())
 
-    def verify_seen(self, tree: Tree, key: VerifierKey) -> None:
+    def verify_seen(self, tree: Tree, keys: LogKeys) -> None:
         """Hold the database's log against such a checkpoint, if there is one. Spec: LOG-22.
 
         Raises:
             StartRefused: The log does not extend it.
         """
         try:
-            text = self.seen_path.read_text("utf-8")
-            verify_start(tree, Checkpoint.open(text, key), f"checkpoint in {self.seen_path}")
+            found = keys.signer(self.seen_path.read_text("utf-8"))
         except FileNotFoundError:
             return
-        except (OSError, ValueError, FairdealError):
-            raise StartRefused(f"{self.seen_path} holds no checkpoint of this log.") from None
+        except (OSError, ValueError):
+            found = None
+        if found is None:
+            raise StartRefused(f"{self.seen_path} holds no checkpoint of this log.")
+        signer, checkpoint = found
+        verify_start(tree, checkpoint, f"checkpoint in {self.seen_path}")
+        if keys.at(checkpoint.size) != signer:
+            raise StartRefused(
+                f"The checkpoint in {self.seen_path} is of {checkpoint.size} entries, for which "
+                "another key than the one that has signed it is the log's."
+            )
 
     def forget_seen(self) -> None:
         """The log extends it now."""

@@ -405,7 +405,24 @@ class KeyOut(Answer):
     id: str
     algorithm: Literal["ed25519"]
     vkey: str
-    state: Literal["active"]
+    state: Literal["active", "retired"]
+    first_size: int
+    """Of the checkpoints that it signs."""
+    last_size: int | None
+
+
+class RotationOut(Answer):
+    """A change of the log's key: the entry's bytes, and its receipt."""
+
+    entry: str
+    receipt: str
+
+
+class Rotations(Answer):
+    """All of them, in the order of the log."""
+
+    format: Literal["fairdeal-rotations/1"]
+    rotations: list[RotationOut]
 
 
 class Keys(Answer):
@@ -414,6 +431,8 @@ class Keys(Answer):
     origin: str
     mode: Literal["live", "test"]
     keys: list[KeyOut]
+    """The one in force first."""
+    rotations: list[RotationOut]
     witnesses: list[str]
 
 

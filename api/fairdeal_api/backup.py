@@ -17,9 +17,9 @@ from typing import Any, Final
 import apsw
 
 from fairdeal.errors import FairdealError
-from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey
 from fairdeal_api import fsck, system
+from fairdeal_api.keyring import log_keys
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, OPERATORS
 from fairdeal_api.settings import Settings
@@ -38,7 +38,7 @@ class Manifest:
 
     Attributes:
         origin: Of the log.
-        log_key: Its vkey.
+        log_key: The vkey in force at its size.
         sealing_id: Names the sealing key that its seeds open with.
         size: Entries.
         root: Over them, hex.
@@ -104,13 +104,13 @@ def create(settings: Settings, target: Path) -> Manifest:
     # What the copy holds is what the manifest names, whatever has been written meanwhile.
     reader = SQLiteReader(part / DATABASE)
     try:
-        identity, head = reader.identity(), reader.head()
+        identity, head, keys = reader.identity(), reader.head(), log_keys(reader)
         note = reader.checkpoint(head.size)
     finally:
         reader.close()
     manifest = Manifest(
         identity.origin,
-        identity.log_key,
+        str(keys.current),
         identity.sealing_id,
         head.size,
         head.root.hex(),
@@ -167,7 +167,7 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
 
     Args:
         folder: The backup.
-        key: The log's, from elsewhere; None takes the one that the backup names.
+        key: One of the log's, from elsewhere; None takes the one that the backup names.
         sealer: Opens the sealed seeds as well.
 
     Raises:
@@ -199,11 +199,13 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
         ) from None
     report.faults[:0] = faults
     tree = replayed.tree
+    if replayed.keys.current != named:
+        report.fault("The manifest names another key than the one in force.")
     if (manifest.size, manifest.root) != (len(tree), tree.root().hex()):
         report.fault(f"The manifest names {manifest.size} entries; {len(tree)} are here.")
     if manifest.size:
         try:
-            checkpoint = Checkpoint.open(manifest.checkpoint or "", key or named, lone=True)
+            checkpoint = replayed.keys.open(manifest.checkpoint or "", lone=True)
             if (checkpoint.size, checkpoint.root) != (len(tree), tree.root()):
                 report.fault("The manifest's checkpoint is of another log.")
         except FairdealError:

@@ -21,12 +21,14 @@ app = typer.Typer(
     help="Provably fair dealing for card games.",
 )
 keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
+log_keys_app = typer.Typer(invoke_without_command=True, help="The log's keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
 log_app = typer.Typer(no_args_is_help=True, help="The public log.")
 witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
 app.add_typer(witness_app, name="witness")
 app.add_typer(keys_app, name="operator-key")
+app.add_typer(log_keys_app, name="keys")
 app.add_typer(config_app, name="config")
 app.add_typer(backup_app, name="backup")
 app.add_typer(log_app, name="log")
@@ -199,24 +201,71 @@ def play(
     )
 
 
-@app.command()
-def keys(
+@log_keys_app.callback()
+def show_keys(
+    context: typer.Context,
     data: Data = None,
     config: Config = None,
     mode: Mode = None,
     origin: Origin = None,
     keys: KeyFolder = None,
 ) -> None:
-    """Show the public half of the log's key."""
-    from fairdeal_api.service import verifier_key
+    """Show the public half of the log's key; those it has had before, with what they signed."""
+    from fairdeal_api.keyring import in_force, log_keys
+    from fairdeal_api.service import database_path
+    from fairdeal_api.store.reading import SQLiteReader
     from fairdeal_api.system import read_keys
 
+    if context.invoked_subcommand is not None:
+        return
     settings = _settings(config, data=data, mode=mode, origin=origin, keys=keys)
     try:
-        found = read_keys(settings.keys_path)
+        path = database_path(settings)
+        if not path.exists():
+            raise StartRefused(f"There is no database {path}.")
+        reader = SQLiteReader(path)
+        try:
+            chain = log_keys(reader)
+        finally:
+            reader.close()
+        in_force(settings.log_origin, read_keys(settings.keys_path), chain)
     except StartRefused as error:
         _fail(str(error))
-    typer.echo(str(verifier_key(settings, found)))
+    typer.echo(str(chain.current))
+    for rotation in reversed(chain.rotations):
+        typer.echo(f"Until entry {rotation.size}: {rotation.old_key}", err=True)
+
+
+@log_keys_app.command("rotate")
+def rotate_key(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+    abort_hands: Annotated[
+        bool, typer.Option("--abort-hands", help="End the hands that are open, as `operator`.")
+    ] = False,
+) -> None:
+    """Change the log's key. The service is stopped; every table is disclosed and closed."""
+    from fairdeal_api.rotation import rotate
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
+    try:
+        done = rotate(settings, abort_hands=abort_hands)
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    for table, hand in done.aborted:
+        typer.echo(f"Hand {hand} of {table} was aborted.", err=True)
+    for table in done.stuck:
+        typer.echo(f"{table} cannot be closed: its server seed is lost.", err=True)
+    if done.finished:
+        typer.echo("A rotation that was cut off is finished; no other was made.", err=True)
+    typer.echo(f"{len(done.closed)} tables closed; entry {done.size} is the rotation.", err=True)
+    typer.echo(f"The log's verifier key, to be published: {done.new}")
+    typer.echo(f"Until then it was: {done.old}", err=True)
+    typer.echo("Back up the new key, and the database anew.", err=True)
 
 
 @app.command()
@@ -465,7 +514,10 @@ def init_witness(
 
 @witness_app.command("serve")
 def serve_witness(
-    log: Annotated[list[str], typer.Option(help="Key of a log, or a file; again for more.")],
+    log: Annotated[
+        list[str],
+        typer.Option(help="Key of a log, or a file; again for more, the oldest of a log first."),
+    ],
     data: Witness = Path("fairdeal-witness"),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8090,
@@ -482,8 +534,8 @@ def serve_witness(
         ]
     except (FairdealError, OSError, UnicodeDecodeError):
         _fail("--log takes a log's vkey (of type 0x01), or a file that holds one.", code=2)
-    if len({key.name for key in keys}) != len(keys):
-        _fail("--log names one origin twice.", code=2)
+    if len(set(keys)) != len(keys):
+        _fail("--log names one key twice.", code=2)
     try:
         server.run(data, keys, host, port)
     except StartRefused as error:

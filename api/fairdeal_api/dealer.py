@@ -279,19 +279,44 @@ class Dealer:
 
     async def close_idle(self, table_id: str) -> None:
         """Disclose and close a table that nobody uses. Spec: TBL-3."""
+        await self.close(table_id, idle=True)
+
+    async def close(self, table_id: str, *, idle: bool = False) -> bool:
+        """Disclose and close a table without an open hand.
+
+        Args:
+            table_id: Which.
+            idle: Only if its time is over.
+
+        Returns:
+            Whether it is closed now. One whose server seed is lost stays as it is.
+        """
         slot = self.slots.get(table_id)
         slot.users += 1
         await slot.lock.acquire()
         try:
             table, now = slot.table, self._service.clock.now()
-            if slot.state == "idle" and (
-                table.last_at + 1000 * table.terms_event.timeouts.table <= now
-            ):
+            over = table.last_at + 1000 * table.terms_event.timeouts.table <= now
+            if slot.state == "idle" and (over or not idle):
                 draft = Draft(slot, self.slots, now)
                 try:
                     draft.close_table()
                 except Problem:
-                    return  # a server seed is lost: it stays as it is, and the others have a turn
+                    return False
+                await self._submit_held(draft)
+            return slot.state == "closed"
+        finally:
+            self._leave(slot)
+
+    async def abort(self, table_id: str) -> None:
+        """End an open hand for a reason of the operator's. Spec: HAND-16."""
+        slot = self.slots.get(table_id)
+        slot.users += 1
+        await slot.lock.acquire()
+        try:
+            draft = Draft(slot, self.slots, self._service.clock.now())
+            if draft.table.open_hand is not None:
+                draft.abort("lost" if slot.dealing is None else "operator", ())
                 await self._submit_held(draft)
         finally:
             self._leave(slot)

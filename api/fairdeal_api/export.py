@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fairdeal.encoding import encode
 from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
-from fairdeal.log.note import VerifierKey
+from fairdeal.log.keys import LogKeys
 from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api.anchor import Anchor, verify_start
+from fairdeal_api.keyring import log_keys, published
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
@@ -28,6 +30,7 @@ from fairdeal_api.store.sqlite import check_library
 from fairdeal_api.system import StartRefused, sync_folder
 
 CHECKPOINT: Final = "checkpoint"
+ROTATIONS: Final = "rotations"
 _PART: Final = ".part"
 _FILE_MODE: Final = 0o644
 _FOLDER_MODE: Final = 0o755
@@ -62,16 +65,17 @@ def export(settings: Settings, folder: Path) -> Exported:
         raise StartRefused(f"{folder} lies in the data folder, which is nobody else's to read.")
     reader = SQLiteReader(path)
     try:
-        key = _key(reader, settings)
+        keys = _keys(reader, settings)
         # The anchor first: beside a running service the database is never behind it.
         anchor = Anchor(settings.anchor_path)
         with contextlib.closing(anchor):
-            released = anchor.load(key)
+            released = anchor.load(keys)
         tree = Tree(reader.leaves())
         verify_start(tree, released)
         with _locked(folder):
-            old = _previous(folder, key, tree, released)
+            old = _previous(folder, keys, tree, released)
             written = _write_tiles(folder, reader, tree, released.size, old)
+            _write_rotations(folder, reader, tree, released.size)
             note = anchor.note.encode()
             target = folder / CHECKPOINT
             if not target.exists() or target.read_bytes() != note:
@@ -82,14 +86,14 @@ def export(settings: Settings, folder: Path) -> Exported:
     return Exported(released.size, old, written)
 
 
-def _key(reader: SQLiteReader, settings: Settings) -> VerifierKey:
+def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:
     identity = reader.identity()
     if identity.origin != settings.log_origin:
         raise StartRefused(
             f"The data folder is of the log {identity.origin}, and the settings name "
             f"{settings.log_origin}."
         )
-    return VerifierKey.parse(identity.log_key)
+    return log_keys(reader)
 
 
 @contextlib.contextmanager
@@ -107,17 +111,17 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _previous(folder: Path, key: VerifierKey, tree: Tree, released: Checkpoint) -> int | None:
+def _previous(folder: Path, keys: LogKeys, tree: Tree, released: Checkpoint) -> int | None:
     """The size that the folder holds, if this log extends it. Spec: LOG-13."""
     path = folder / CHECKPOINT
     try:
-        held = Checkpoint.open(path.read_bytes().decode("utf-8"), key)
+        held = keys.open(path.read_bytes().decode("utf-8"))
     except FileNotFoundError:
         return None
     except (FairdealError, UnicodeDecodeError):
         raise StartRefused(
-            f"{path} is not a checkpoint that {key} has signed; another log's folder is not "
-            "written to."
+            f"{path} is not a checkpoint that {keys.current}, or the key before it, has signed; "
+            "another log's folder is not written to."
         ) from None
     if held.size > released.size:
         raise StartRefused(
@@ -157,6 +161,17 @@ def _write_tiles(folder: Path, reader: SQLiteReader, tree: Tree, size: int, old:
     for made in sorted(folders):
         sync_folder(made)
     return written
+
+
+def _write_rotations(folder: Path, reader: SQLiteReader, tree: Tree, size: int) -> None:
+    """What leads to the key of the checkpoint, before the checkpoint. Spec: LOG-32."""
+    document = published(reader, tree, size)
+    if document["rotations"]:
+        content = encode(document) + b"\n"
+        target = folder / ROTATIONS
+        if not target.exists() or target.read_bytes() != content:
+            _replace(folder, target, content)
+            sync_folder(folder)
 
 
 def _content(reader: SQLiteReader, tree: Tree, tile: Tile) -> bytes:

@@ -22,18 +22,20 @@ from fairdeal.events import (
     parse_event,
 )
 from fairdeal.hand import Hand
-from fairdeal.log.checkpoint import Checkpoint
-from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.entries import LogContinued, LogRotated, parse_log_entry
+from fairdeal.log.keys import LogKeys
+from fairdeal.log.note import VerifierKey
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
 from fairdeal.table import Table
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.kept import Parts
+from fairdeal_api.keyring import NO_TABLE, find, log_keys
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import EventRow, FinishedRow
+from fairdeal_api.store import EventRow, FinishedRow, Identity
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library
 from fairdeal_api.system import StartRefused
@@ -69,12 +71,16 @@ class Report:
 class Replayed:
     """What the log's bytes say, all of them folded through the core."""
 
+    keys: LogKeys
+    """As the database's first key and the log's rotations say."""
     tree: Tree = field(default_factory=Tree)
     tables: dict[str, Table] = field(default_factory=dict)
     promises: Promises = field(default_factory=dict)
     finished: dict[tuple[str, int], FinishedRow] = field(default_factory=dict)
     discards: set[tuple[str, int, int]] = field(default_factory=set)
     """Where cards were thrown face down: table, hand, event."""
+    own: int = 0
+    """Entries that belong to no table."""
     broken: set[str] = field(default_factory=set)
     """Tables whose chain does not fold."""
 
@@ -90,18 +96,21 @@ def check(settings: Settings) -> Report:
     if not path.exists():
         raise StartRefused(f"There is no database {path}.")
     keys = system.read_keys(settings.keys_path)
-    verifier = SigningKey(settings.log_origin, keys.log).verifier
-    # The anchor first: beside a running service the database is never behind it.
-    anchor = Anchor(settings.anchor_path)
-    anchored = anchor.load(verifier)
-    anchor.close()
     reader = SQLiteReader(path)
     try:
-        sealer = Sealer(keys, settings.log_origin)
-        report, replayed = examine(reader, verifier, sealer)
+        chain = log_keys(reader)
+        # The anchor first: beside a running service the database is never behind it.
+        anchor = Anchor(settings.anchor_path)
+        anchored = anchor.load(chain)
+        anchor.close()
+        report, replayed = examine(reader, chain.first, Sealer(keys, settings.log_origin))
+        if replayed.keys.origin != settings.log_origin or (
+            find(settings.log_origin, keys, replayed.keys.current) is None
+        ):
+            report.fault("The database is of another log than settings and key.")
         try:
             verify_start(replayed.tree, anchored)
-            anchor.verify_seen(replayed.tree, verifier)
+            anchor.verify_seen(replayed.tree, replayed.keys)
         except StartRefused as error:
             report.fault(str(error))
     finally:
@@ -116,7 +125,7 @@ def examine(
 
     Args:
         reader: Of the database; it is left in a transaction.
-        key: The log's.
+        key: One of the log's.
         sealer: Opens what is sealed; None leaves that closed.
     """
     report = Report()
@@ -124,10 +133,10 @@ def examine(
     for sentence in reader.integrity():
         report.fault(f"SQLite: {sentence}.")
     identity = reader.identity()
-    if (identity.origin, identity.log_key) != (key.name, str(key)):
+    replayed = _replay(reader, _first_key(identity, key, report), report)
+    if identity.origin != key.name or key not in replayed.keys:
         report.fault("The database is of another log than settings and key.")
-    replayed = _replay(reader, report)
-    _check_log(reader, replayed.tree, key, report)
+    _check_log(reader, replayed, report)
     _check_rows(reader, replayed, report)
     _check_finished(reader, replayed, report)
     _check_commitments(reader, sealer, replayed.promises, report)
@@ -135,9 +144,19 @@ def examine(
     return report, replayed
 
 
-def _replay(reader: SQLiteReader, report: Report) -> Replayed:
+def _first_key(identity: Identity, key: VerifierKey, report: Report) -> VerifierKey:
+    """The key that the log began with; the given one where the database names none."""
+    try:
+        return VerifierKey.parse(identity.log_key)
+    except FairdealError:
+        report.fault("The database names no key of a log.")
+        return key
+
+
+def _replay(reader: SQLiteReader, first: VerifierKey, report: Report) -> Replayed:
     """Fold every chain through the core, and build the tree from the bytes."""
-    found = Replayed()
+    found = Replayed(LogKeys(first))
+    before: LogContinued | None = None
     played: Played = {}
     for row in reader.all_events():
         leaf = leaf_hash(row.body)
@@ -145,12 +164,19 @@ def _replay(reader: SQLiteReader, report: Report) -> Replayed:
             report.fault(f"Entry {len(found.tree)} is missing.")
         if leaf != row.leaf:
             report.fault(f"Entry {row.idx}: its bytes are not those that were hashed.")
-        found.tree.append(leaf)
         report.events += 1
+        if row.table_id == NO_TABLE:
+            before = _fold_own(row, found, before, report)
+            found.tree.append(leaf)
+            continue
+        found.tree.append(leaf)
         if row.table_id in found.broken:
             continue
         try:
             event = _fold(row, found, report)
+            terms = found.tables.get(row.table_id)
+            if terms is not None:
+                found.keys.verify_terms(terms.terms_event.log_key, row.idx)
             if row.table_id in found.tables:
                 _disclosed(found.tables[row.table_id], event, played, report)
         except FairdealError as error:
@@ -158,6 +184,30 @@ def _replay(reader: SQLiteReader, report: Report) -> Replayed:
             report.fault(f"Entry {row.idx}: event {row.seq} of {row.table_id} is {error.code}.")
     report.tables = len(found.tables)
     return found
+
+
+def _fold_own(
+    row: EventRow, found: Replayed, before: LogContinued | None, report: Report
+) -> LogContinued | None:
+    """An entry of no table, where it stands; gives it back if one may follow it.
+
+    Spec: LOG-26, LOG-30.
+    """
+    if row.seq != found.own or row.hand:
+        report.fault(f"Entry {row.idx} is filed under another name.")
+    found.own += 1
+    try:
+        entry = parse_log_entry(row.body)
+        if isinstance(entry, LogRotated):
+            found.keys = found.keys.rotate(entry, row.idx, found.tree.root())
+            return None
+        entry.verify(row.idx, before)
+        if entry.log_key != found.keys.first:
+            report.fault(f"Entry {row.idx} is of another log.")
+    except FairdealError as error:
+        report.fault(f"Entry {row.idx}, of the log itself, is {error.code}.")
+        return None
+    return entry
 
 
 def _fold(row: EventRow, found: Replayed, report: Report) -> Event:
@@ -224,9 +274,9 @@ def _disclosed(table: Table, event: Event, played: Played, report: Report) -> No
         report.fault(f"{what} was not played by the rules: {error.code}.")
 
 
-def _check_log(reader: SQLiteReader, tree: Tree, key: VerifierKey, report: Report) -> None:
-    """Head and every stored checkpoint against the tree."""
-    head = reader.head()
+def _check_log(reader: SQLiteReader, found: Replayed, report: Report) -> None:
+    """Head and every stored checkpoint against the tree, and the keys in force."""
+    head, tree = reader.head(), found.tree
     if head.size != len(tree) or head.root != tree.root():
         report.fault(f"The head names {head.size} entries with another root; {len(tree)} are here.")
     newest = 0
@@ -234,7 +284,7 @@ def _check_log(reader: SQLiteReader, tree: Tree, key: VerifierKey, report: Repor
         report.checkpoints += 1
         newest = size
         try:
-            checkpoint = Checkpoint.open(note, key, lone=True)
+            checkpoint = found.keys.open(note, lone=True)
         except FairdealError:
             report.fault(f"The checkpoint of size {size} is not signed by the log.")
             continue

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, NoReturn
 
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.entries import LogRotated
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import Tile, hash_tile
@@ -264,6 +265,24 @@ class Ledger:
             self._gather(loop, _TURNS)
         else:
             self._busy = False
+
+    async def rotate(self, new: SigningKey, seq: int) -> LogRotated:
+        """Change the log's key; everything after the entry is the new one's.
+
+        The entry and the checkpoint that covers it, which the new key signs, are one transaction
+        of their own; the anchor follows. Spec: LOG-29.
+
+        Args:
+            new: The key, whose file is durable.
+            seq: How many entries of no table the log has.
+        """
+        if self._busy or self._waiting or self._frozen or self._broken:
+            raise RuntimeError("a rotation is made by itself")
+        size = len(self._tree)
+        entry = LogRotated.make(self._clock.now(), size, self._tree.root(), self._key, new)
+        self._key = new
+        await self.submit(Entry("", 0, seq, [(seq, 0, entry.raw)], Rows(), lambda _: b""))
+        return entry
 
     def freeze(self) -> None:
         """Sign nothing more, and tell nobody of what is under way. Spec: LOG-22."""

@@ -8,14 +8,15 @@ such as the server seeds made since, is lost: their hands end as `lost`. Spec: L
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
-from fairdeal.errors import FairdealError
+from fairdeal.errors import FairdealError, VerificationError
 from fairdeal.events import (
     CardsDiscarded,
     Event,
@@ -30,7 +31,9 @@ from fairdeal.events import (
     parse_event,
 )
 from fairdeal.log.checkpoint import Checkpoint
-from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.entries import LogContinued, LogRotated
+from fairdeal.log.keys import LogKeys, read_rotations
+from fairdeal.log.note import SigningKey, lone_note
 from fairdeal.log.tiles import WIDTH, Tile, parse_bundle
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
@@ -38,6 +41,8 @@ from fairdeal.table import Table
 from fairdeal_api import backup, fsck, system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.draft import NEVER, patience_of
+from fairdeal_api.export import CHECKPOINT, ROTATIONS
+from fairdeal_api.keyring import NO_TABLE, in_force, log_keys, own_entry, settle
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, LOCK, OPERATORS
 from fairdeal_api.settings import Settings
@@ -56,8 +61,6 @@ from fairdeal_api.store import (
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import SQLiteWriter
 from fairdeal_api.system import StartRefused
-
-CHECKPOINT: Final = "checkpoint"
 
 _HasSeed = Callable[[str, int], bool]
 """Whether a hand's server seed is in the database, by table and number."""
@@ -104,7 +107,6 @@ def restore(
     """
     data = settings.data
     keys = system.read_keys(settings.keys_path)
-    signing = SigningKey(settings.log_origin, keys.log)
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = system.hold_lock(data / LOCK)
     try:
@@ -115,7 +117,7 @@ def restore(
                     "put it elsewhere first, with all files of that name."
                 )
         sealer = Sealer(keys, settings.log_origin)
-        verified = backup.verify(folder, signing.verifier, sealer)
+        verified = backup.verify(folder, None, sealer)
         if verified.report.faults:
             raise StartRefused(
                 f"The backup {folder} is not whole: {verified.report.faults[0]}"
@@ -123,14 +125,18 @@ def restore(
             )
         if verified.manifest.sealing_id != keys.sealing_id:
             raise StartRefused("The sealing key is another one than the backup's.")
-        tree = verified.replayed.tree
-        known = _known(settings, signing.verifier, at_least)
-        what, needed = max(known, key=lambda item: item[1].size)
-        bodies: list[bytes] = []
-        note = None
+        if verified.manifest.origin != settings.log_origin:
+            raise StartRefused(
+                f"The backup is of the log {verified.manifest.origin}, and the settings name "
+                f"{settings.log_origin}."
+            )
+        public = Public(verified.replayed)
         if tiles is not None:
-            bodies, note = _fetch(tiles, signing, tree)
-        elif needed.size > len(tree):
+            public.fetch(tiles)
+        tree = verified.replayed.tree
+        known = _known(settings, public.keys, keys, at_least)
+        what, needed = max(known, key=lambda item: item[1].size)
+        if tiles is None and needed.size > len(tree):
             raise StartRefused(
                 f"The backup holds {len(tree)} entries and the {what} has seen {needed.size}: "
                 "signing on from it would fork the log. `--tiles` appends the missing entries "
@@ -138,24 +144,48 @@ def restore(
             )
         for what, checkpoint in known:
             _verify_known(tree, checkpoint, what)
+        signing = in_force(settings.log_origin, keys, public.keys)
         made = _Rebuilt(verified, sealer, settings, operator)
-        made.fold(bodies)
-        return _write(settings, folder, made, tree, note)
+        made.fold(public.bodies)
+        restored = _write(settings, folder, made, tree, public.notes)
+        settle(settings.keys_path, signing)
+        return restored
     finally:
         system.release_lock(lock)
 
 
+class _Opens:
+    """Reads what the log's keys have signed, those among them that the backup does not know."""
+
+    def __init__(self, origin: str, chain: LogKeys, keys: system.Keys) -> None:
+        self._chain = chain
+        secrets = [secret for secret in (keys.log, keys.next_log) if secret is not None]
+        self._later = [SigningKey(origin, secret).verifier for secret in secrets]
+
+    def open(self, note: str, *, lone: bool = False) -> Checkpoint:
+        """Read a checkpoint; one of a later key is of a log that has gone on. Spec: LOG-27."""
+        try:
+            return self._chain.open(note, lone=lone)
+        except VerificationError:
+            for key in self._later:
+                if key not in self._chain:
+                    with contextlib.suppress(VerificationError):
+                        return Checkpoint.open(note, key, lone=lone)
+            raise
+
+
 def _known(
-    settings: Settings, key: VerifierKey, at_least: Iterable[Path]
+    settings: Settings, chain: LogKeys, keys: system.Keys, at_least: Iterable[Path]
 ) -> list[tuple[str, Checkpoint]]:
     """All checkpoints that the log must extend, and who has seen them."""
+    opens = _Opens(settings.log_origin, chain, keys)
     anchor = Anchor(settings.anchor_path)
-    found = [("anchor", anchor.load(key))]
+    found = [("anchor", anchor.load(opens))]
     anchor.close()
     seen = [anchor.seen_path] if anchor.seen_path.exists() else []
     for path in (*seen, *at_least):
         try:
-            checkpoint = Checkpoint.open(path.read_text("utf-8"), key)
+            checkpoint = opens.open(path.read_text("utf-8"))
         except OSError as error:
             raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
         except (FairdealError, ValueError):
@@ -175,36 +205,80 @@ def _verify_known(tree: Tree, checkpoint: Checkpoint, what: str) -> None:
         raise StartRefused(f"The first {size} entries are not those that the {what} has seen.")
 
 
-def _fetch(folder: Path, signing: SigningKey, tree: Tree) -> tuple[list[bytes], str | None]:
-    """The entries that the backup does not have, appended to its tree.
+class Public:
+    """A log as a backup has it, and what its public files add."""
 
-    Returns:
-        The entries, and the checkpoint that covers them, with the log's signature alone.
+    def __init__(self, replayed: fsck.Replayed) -> None:
+        """Begin with the backup; its tree grows with what is fetched."""
+        self.tree, self.keys = replayed.tree, replayed.keys
+        self.bodies: list[bytes] = []
+        """Entries that the backup does not have."""
+        self.notes: list[tuple[int, str]] = []
+        """Checkpoints that it does not have, with the log's signature alone; the newest last."""
 
-    Raises:
-        StartRefused: The files are not those of this log, or not all there.
-    """
-    path = folder / CHECKPOINT
+    def fetch(self, folder: Path) -> None:
+        """Append the entries that the backup does not have.
+
+        Raises:
+            StartRefused: The files are not those of this log, or not all there.
+        """
+        path = folder / CHECKPOINT
+        note = _text(path)
+        try:
+            checkpoint = Checkpoint.parse_text(note.partition("\n\n")[0] + "\n")
+        except FairdealError:
+            raise StartRefused(f"{path} is no checkpoint that this log's key has signed.") from None
+        first, size = len(self.tree), checkpoint.size
+        for number in range(first // WIDTH, -(-size // WIDTH) if size > first else 0):
+            start = WIDTH * number
+            bundle = _bundle(folder, number, min(WIDTH, size - start))
+            self.bodies += bundle[max(first - start, 0) :]
+        for index, body in enumerate(self.bodies, first):
+            self._follow(index, body)
+            self.tree.append(leaf_hash(body))
+        try:
+            self.keys.open(note)
+        except FairdealError:
+            raise StartRefused(f"{path} is no checkpoint that this log's key has signed.") from None
+        if size >= first and (len(self.tree) != size or self.tree.root() != checkpoint.root):
+            raise StartRefused(
+                f"Backup and entries of {folder} do not give the root of the checkpoint of {size}."
+            )
+        if self.bodies:
+            self._keep(folder, first, size, note)
+
+    def _follow(self, index: int, body: bytes) -> None:
+        """Take note of a rotation: what comes after it is another key's."""
+        if isinstance(entry := own_entry(body), LogRotated):
+            try:
+                self.keys = self.keys.rotate(entry, index, self.tree.root())
+            except FairdealError as error:
+                raise StartRefused(f"Entry {index} does not follow: {error.code}.") from None
+
+    def _keep(self, folder: Path, first: int, size: int, note: str) -> None:
+        """The newest checkpoint, and for each rotation one that shows it. Spec: LOG-32."""
+        found = {size: lone_note(note, self.keys.at(size))}
+        new = [rotation for rotation in self.keys.rotations if rotation.size >= first]
+        if len(new) > 1 or (new and (folder / ROTATIONS).exists()):
+            path = folder / ROTATIONS
+            try:
+                for _, receipt in read_rotations(json.loads(_text(path))):
+                    checkpoint = self.keys.open(receipt.note)
+                    end = checkpoint.size
+                    if first < end <= size and self.tree.root(end) == checkpoint.root:
+                        found[end] = lone_note(receipt.note, self.keys.at(end))
+            except (FairdealError, ValueError):
+                raise StartRefused(f"{path} does not lead from key to key.") from None
+        self.notes = sorted(found.items())
+
+
+def _text(path: Path) -> str:
     try:
-        checkpoint = Checkpoint.open(path.read_text("utf-8"), signing.verifier)
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
-    except (FairdealError, ValueError):
-        raise StartRefused(f"{path} is no checkpoint that this log's key has signed.") from None
-    first, size = len(tree), checkpoint.size
-    bodies: list[bytes] = []
-    for number in range(first // WIDTH, -(-size // WIDTH) if size > first else 0):
-        start = WIDTH * number
-        bundle = _bundle(folder, number, min(WIDTH, size - start))
-        bodies += bundle[max(first - start, 0) :]
-    for body in bodies:
-        tree.append(leaf_hash(body))
-    if size >= first and (len(tree) != size or tree.root() != checkpoint.root):
-        raise StartRefused(
-            f"Backup and entries of {folder} do not give the root of the checkpoint of {size}."
-        )
-    # Nothing new is signed: the same text gives the same signature, here without other lines.
-    return bodies, checkpoint.sign(signing) if bodies else None
+    except UnicodeDecodeError:
+        raise StartRefused(f"{path} is not text.") from None
 
 
 def _bundle(folder: Path, number: int, width: int) -> list[bytes]:
@@ -229,6 +303,7 @@ class _Rebuilt:
         self.result = Restored(len(verified.replayed.tree), 0)
         self.at = 0
         self._first = verified.manifest.size
+        self._own = verified.replayed.own
         self._sealer, self._settings, self._operator = sealer, settings, operator
         self._old_seq = {name: table.seq for name, table in self.tables.items()}
         self._promised: dict[tuple[str, int], Commitment] = {}
@@ -241,10 +316,20 @@ class _Rebuilt:
         """Take in entries, in the order of the log."""
         for index, body in enumerate(bodies, self._first):
             try:
-                self._apply(index, parse_event(body))
+                if (entry := own_entry(body)) is not None:
+                    self._apply_own(index, entry)
+                else:
+                    self._apply(index, parse_event(body))
             except FairdealError as error:
                 raise StartRefused(f"Entry {index} does not follow: {error.code}.") from None
         self.result.appended = len(bodies)
+
+    def _apply_own(self, index: int, entry: LogRotated | LogContinued) -> None:
+        """An entry of no table; whether it is good where it stands `fsck` says at the end."""
+        self.at = max(self.at, entry.at)
+        leaf = leaf_hash(entry.raw)
+        self.rows.events.append(EventRow(index, NO_TABLE, self._own, 0, entry.raw, leaf))
+        self._own += 1
 
     def _apply(self, index: int, event: Event) -> None:
         name, seq, _, at = event.header
@@ -284,6 +369,7 @@ class _Rebuilt:
     def finish(self, reader: SQLiteReader) -> None:
         """Make the rows of commitments, tables and seats."""
         touched = dict.fromkeys(row.table_id for row in self.rows.events)
+        touched.pop(NO_TABLE, None)
         known = {name: row for name in touched if (row := reader.table(name)) is not None}
         for (name, hand), commitment in self._promised.items():
             row = known.get(name)
@@ -357,7 +443,11 @@ class _Rebuilt:
 
 
 def _write(
-    settings: Settings, folder: Path, made: _Rebuilt, tree: Tree, note: str | None
+    settings: Settings,
+    folder: Path,
+    made: _Rebuilt,
+    tree: Tree,
+    notes: list[tuple[int, str]],
 ) -> Restored:
     """Make the databases aside, look at them once more, and give them their names."""
     data = settings.data
@@ -379,14 +469,15 @@ def _write(
         if made.rows.events:
             at = max(head.at, made.at)
             new = Head(len(tree), tree.root(), head.epoch, at)
-            writer.commit(Batch(head, new, note, made.rows))
+            made.rows.checkpoints += notes[:-1]
+            writer.commit(Batch(head, new, notes[-1][1], made.rows))
     finally:
         writer.close()
     keys = system.read_keys(settings.keys_path)
     reader = SQLiteReader(path)
     try:
-        key = SigningKey(settings.log_origin, keys.log).verifier
-        report, _ = fsck.examine(reader, key, Sealer(keys, settings.log_origin))
+        first = log_keys(reader).first
+        report, _ = fsck.examine(reader, first, Sealer(keys, settings.log_origin))
     finally:
         reader.close()
     if report.faults:

@@ -6,12 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey
 from fairdeal.merkle import EMPTY_ROOT, Tree
+from fairdeal_api import keyring, system
 from fairdeal_api import ledger as ledgers
-from fairdeal_api import system
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.credentials import Credentials, OperatorKeys
 from fairdeal_api.deadlines import Bodies, Deadlines
@@ -106,22 +107,22 @@ class Service:
             lock = system.hold_lock(folder / LOCK, take_over=take_over)
             undo.callback(system.release_lock, lock)
             keys = system.read_keys(settings.keys_path)
-            self.signing_key = SigningKey(settings.log_origin, keys.log)
-            self.verifier_key = self.signing_key.verifier
             store = sqlite_store.SQLiteStore(folder / DATABASE)
             writer = store.writer()
             undo.callback(writer.close)
             self.reader = store.reader()
             undo.callback(self.reader.close)
-            self._check_identity(keys)
             anchor = Anchor(settings.anchor_path)
             undo.callback(anchor.close)
+            self._check_identity(keys, anchor)
             tree, head = self._take_head(writer, anchor)
+            self.signing_key = keyring.in_force(settings.log_origin, keys, self.log_keys)
             note = Checkpoint(settings.log_origin, head.size, head.root).sign(self.signing_key)
             # From here on nobody else can commit; but who has committed may be about to anchor it.
             with anchor.held():
-                if verify_start(tree, anchor.load(self.verifier_key)):
+                if verify_start(tree, anchor.load(self.log_keys)):
                     anchor.replace(note)
+            self.settled = keyring.settle(settings.keys_path, self.signing_key)
             anchor.forget_seen()
             self.witnesses = Witnesses(settings)
             checkpoint = Checkpoint(settings.log_origin, head.size, head.root)
@@ -130,6 +131,8 @@ class Service:
             operators.refresh()
             undo.callback(operators.close)
             self._close = undo.pop_all()
+        self._tree = tree
+        self._rotations: dict[str, Any] | None = None
         self.operators = operators
         self._anchor = anchor
         self.clock = system.Clock(head.at)
@@ -150,17 +153,21 @@ class Service:
         self.deadlines = Deadlines()
         self.bodies = Bodies(settings.body_seconds)
         self.dealer = Dealer(self)
+        self._sweeper: asyncio.Task[None] | None = None
+        self._measure()
+
+    def _measure(self) -> None:
         self.metrics.gauge("log_size", lambda: self.ledger.size)
         self.metrics.gauge("log_frozen", lambda: int(self.frozen))
         self.metrics.gauge("ledger_batches", lambda: self.ledger.batches)
-        self._sweeper: asyncio.Task[None] | None = None
 
     def _take_head(self, writer: sqlite_store.SQLiteWriter, anchor: Anchor) -> tuple[Tree, Head]:
         """Look at the whole log, and take it over as it was seen. Spec: LOG-20, LOG-21."""
         tree = Tree()
         for _ in range(_ATTEMPTS):
             # First the anchor: beside a process that runs the database is never behind it.
-            anchored = anchor.load(self.verifier_key)
+            self.log_keys = keyring.log_keys(self.reader)
+            anchored = anchor.load(self.log_keys)
             head = self.reader.head()
             leaves = list(self.reader.leaves(len(tree)))
             new = head.size - len(tree)
@@ -176,7 +183,8 @@ class Service:
             if len(tree) != head.size or tree.root() != head.root:
                 raise others
             verify_start(tree, anchored)
-            anchor.verify_seen(tree, self.verifier_key)
+            keyring.verify_roots(self.log_keys, tree)
+            anchor.verify_seen(tree, self.log_keys)
             if (mine := writer.begin_epoch(head)) is not None:
                 if len(leaves) > new:
                     raise others
@@ -185,30 +193,48 @@ class Service:
             "Another process goes on writing to the database; end it first.", system.EXIT_LOST
         )
 
-    def _check_identity(self, keys: system.Keys) -> None:
+    def _check_identity(self, keys: system.Keys, anchor: Anchor) -> None:
         mine = self.reader.identity()
         if mine.origin != self.settings.log_origin:
             raise StartRefused(
                 f"The data folder is of the log {mine.origin}, and the settings name "
                 f"{self.settings.log_origin}."
             )
-        if mine.log_key != str(self.verifier_key):
-            raise StartRefused("The log key is another one than the database's.")
+        self.log_keys = keyring.log_keys(self.reader)
+        keyring.in_force(mine.origin, keys, self.log_keys, anchor, self.reader.head().size)
         if mine.sealing_id != keys.sealing_id:
             raise StartRefused("The sealing key is another one than the database's.")
 
-    async def start(self) -> None:
-        """Begin to write, and to watch deadlines."""
+    @property
+    def verifier_key(self) -> VerifierKey:
+        """The public half of the key in force."""
+        return self.log_keys.current
+
+    async def start(self, *, watch: bool = True) -> None:
+        """Begin to write, and to watch deadlines.
+
+        Args:
+            watch: Whether to watch them; without, nothing happens that was not asked for.
+        """
         self.ledger.start(asyncio.get_running_loop())
         self.witnesses.start(self.ledger, self.metrics)
         self.deadlines.restart(self.reader.open_hands())
-        self._sweeper = asyncio.create_task(self.deadlines.watch(self))
+        if watch:
+            self._sweeper = asyncio.create_task(self.deadlines.watch(self))
+        if self.settled:
+            LOG.write("key.settled", size=self.ledger.size)
         LOG.write(
             "service.started",
             origin=self.settings.log_origin,
             mode=self.settings.mode,
             size=self.ledger.size,
         )
+
+    def rotations(self) -> dict[str, Any]:
+        """What the log publishes of its rotations: they only change while it is stopped."""
+        if self._rotations is None:
+            self._rotations = keyring.published(self.reader, self._tree)
+        return self._rotations
 
     def freeze(self, note: str, size: int) -> None:
         """A checkpoint that this key has signed is not of this log: write nothing more.

@@ -26,6 +26,8 @@ _KEY_TEXT = re.compile(rb"[0-9a-f]{64}\n")
 _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 SEALING_KEY: Final = "sealing.key"
 LOG_KEY: Final = "log.key"
+NEXT_LOG_KEY: Final = "log.next.key"
+"""Of a rotation that is under way, or was never committed."""
 
 
 EXIT_BROKEN: Final = 70
@@ -51,10 +53,12 @@ class Overtaken(Exception):  # noqa: N818 - a verdict
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The two secrets that live in files."""
+    """The secrets that live in files."""
 
     sealing: bytes
     log: bytes
+    next_log: bytes | None = None
+    """Of a rotation that was cut off. Only the database says whether it is the log's."""
 
     def __repr__(self) -> str:
         return "Keys(<secret>)"
@@ -132,13 +136,39 @@ def create_keys(folder: Path) -> Keys:
 
 
 def read_keys(folder: Path) -> Keys:
-    """Read both keys.
+    """Read both keys, and the one of a rotation if there is one.
 
     Raises:
         StartRefused: Something about a file or the folder is not as it must be.
     """
     _check_folder(folder)
-    return Keys(_read_key(folder / SEALING_KEY), _read_key(folder / LOG_KEY))
+    following = folder / NEXT_LOG_KEY
+    there = following.exists() or following.is_symlink()
+    return Keys(
+        _read_key(folder / SEALING_KEY),
+        _read_key(folder / LOG_KEY),
+        _read_key(following) if there else None,
+    )
+
+
+def next_log_key(folder: Path) -> bytes:
+    """The key that a rotation leads to: the one left by an attempt before, or a new one.
+
+    Raises:
+        StartRefused: Something about its file or the folder is not as it must be.
+    """
+    _check_folder(folder)
+    path = folder / NEXT_LOG_KEY
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.unlink(missing_ok=True)
+    _create(part, os.urandom(32).hex().encode() + b"\n")
+    # Whole or not at all: a crash must not leave half a key, which every start would refuse. And
+    # never over one that is there, which somebody may just have committed to.
+    with contextlib.suppress(FileExistsError):
+        path.hardlink_to(part)
+    part.unlink()
+    sync_folder(folder)
+    return _read_key(path)
 
 
 def create_key(path: Path) -> bytes:

@@ -129,13 +129,19 @@ def parse_rotations(value: object) -> LogKeys | None:
         FormatError: It is none.
         VerificationError: It does not lead from one key to the next. Spec: LOG-32.
     """
+    entries = tuple(entry for entry, _ in read_rotations(value))
+    return LogKeys(entries[0].old_key, entries) if entries else None
+
+
+def read_rotations(value: object) -> list[tuple[LogRotated, Receipt]]:
+    """The same, as the entries and their receipts."""
     listed = value.get("rotations") if isinstance(value, dict) else None
     if not isinstance(listed, list) or len(listed) > MAX_ROTATIONS:
         raise FormatError("field_malformed", "expected a list of rotations")
+    found: list[tuple[LogRotated, Receipt]] = []
     keys: LogKeys | None = None
     end = 0
-    for one in listed:
-        entry, receipt = _published(one)
+    for entry, receipt in map(_published, listed):
         if keys is None:
             keys = LogKeys(entry.old_key)
         if entry.size < end:
@@ -145,7 +151,8 @@ def parse_rotations(value: object) -> LogKeys | None:
         end = receipt.verify(entry.raw, entry.new_key).size
         if receipt.index != entry.size:
             raise VerificationError("rotation_invalid", "it is not at its index")
-    return keys
+        found.append((entry, receipt))
+    return found
 
 
 def _published(value: object) -> tuple[LogRotated, Receipt]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import functools
 import hashlib
 import re
@@ -100,6 +101,22 @@ class SigningKey:
         """A note over this text with one signature line."""
         signature = base64.b64encode(self.verifier.id + self.sign_bytes(text.encode())).decode()
         return f"{text}\n— {self.name} {signature}\n"
+
+
+def lone_note(note: str, key: VerifierKey) -> str:
+    """The same note with the signature of this key alone. Spec: FILE-5.
+
+    Raises:
+        FormatError: `note_malformed`.
+        VerificationError: `signature_invalid`.
+    """
+    text = open_note(note, key)
+    for line in note.rpartition("\n\n")[2].splitlines(keepends=True):
+        alone = f"{text}\n{line}"
+        with contextlib.suppress(VerificationError):
+            open_note(alone, key, lone=True)
+            return alone
+    raise VerificationError("signature_invalid", "the note is not signed by this key")
 
 
 def open_note(note: str, key: VerifierKey, *, lone: bool = False) -> str:

@@ -8,8 +8,9 @@ Spec: WIT-3, WIT-4.
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
@@ -71,13 +72,15 @@ class Answer(NamedTuple):
 
 
 def judge(
-    submission: Submission, logs: Mapping[str, VerifierKey], held: Mapping[str, Checkpoint]
+    submission: Submission,
+    logs: Mapping[str, Sequence[VerifierKey]],
+    held: Mapping[str, Checkpoint],
 ) -> Answer:
     """Judge a submission.
 
     Args:
         submission: What was sent.
-        logs: The keys of the logs that are known, by origin.
+        logs: The keys of the logs that are known, by origin; several where the key has changed.
         held: The newest head of each log that was cosigned.
 
     Raises:
@@ -87,12 +90,14 @@ def judge(
     """
     text, _, _ = submission.note.partition("\n\n")
     checkpoint = Checkpoint.parse_text(text + "\n")
-    key = logs.get(checkpoint.origin)
-    if key is None:
+    keys = logs.get(checkpoint.origin)
+    if keys is None:
         return Answer(404)
-    try:
-        checkpoint = Checkpoint.open(submission.note, key)
-    except VerificationError:
+    for key in keys:
+        with contextlib.suppress(VerificationError):
+            checkpoint = Checkpoint.open(submission.note, key)
+            break
+    else:
         return Answer(403)
     if submission.old > checkpoint.size:
         return Answer(400)

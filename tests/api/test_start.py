@@ -229,7 +229,7 @@ def test_a_rewritten_history_is_refused(made):
 def test_an_anchor_moved_by_somebody_else_is_noticed(made):
     anchor = Anchor(made.anchor_path)
     with Site(made) as site:
-        anchor.load(site.service.verifier_key)
+        anchor.load(site.service.log_keys)
         note = site.service.ledger.checkpoint
         anchor.move("another process was here\n")
         with pytest.raises(AnchorMoved):

@@ -24,7 +24,7 @@ VECTORS = json.loads((Path(__file__).parents[2] / "seeds/witness.json").read_tex
 LOG = SigningKey("deal.example/log", named("log"))
 WITNESS = CosigningKey("witness.example/w1", named("witness"))
 TREE = Tree(leaf_hash(b"%d" % n) for n in range(40))
-LOGS = {LOG.name: LOG.verifier}
+LOGS = {LOG.name: (LOG.verifier,)}
 
 
 def head(size, tree=TREE):
@@ -158,7 +158,7 @@ def test_vectors_of_submissions(case):
     data = case["body"].encode()
     parsed = Submission.parse(data)
     assert parsed.encode() == data
-    answer = judge(parsed, {log.name: log}, {log.name: held})
+    answer = judge(parsed, {log.name: (log,)}, {log.name: held})
     assert (answer.status, answer.size) == (case["status"], case["size"])
 
 

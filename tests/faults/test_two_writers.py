@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.keys import LogKeys
 from fairdeal.log.note import SigningKey
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api import system
@@ -270,13 +271,13 @@ def test_of_two_that_move_one_anchor_exactly_one_wins_each_step(made):
     first, second = notes(key, "a", STEPS), notes(key, "b", STEPS)
     for pair in zip(first, second, strict=True):
         for anchor in anchors:
-            anchor.load(key.verifier)
+            anchor.load(LogKeys(key.verifier))
         results = race(2, lambda number, p=pair: anchors[number].move(p[number]))
         won = winners(results, AnchorMoved)
         # Two that meet in the same instant may both give way, and both end; never do both win.
         assert len(won) <= 1
         if won:
-            assert Anchor(settings.anchor_path).load(key.verifier).text() in pair[won[0]]
+            assert Anchor(settings.anchor_path).load(LogKeys(key.verifier)).text() in pair[won[0]]
     for anchor in anchors:
         anchor.close()
 
@@ -296,8 +297,8 @@ def test_who_sleeps_between_looking_and_writing_keeps_the_others_out(made, monke
             seen.extend(race(1, lambda _: step(other)))
             return write(*args)
 
-        one.load(key.verifier)
-        two.load(key.verifier)
+        one.load(LogKeys(key.verifier))
+        two.load(LogKeys(key.verifier))
         monkeypatch.setattr(os, "pwrite", asleep)
         one.move(mine)
         return seen
@@ -312,8 +313,8 @@ def test_a_start_waits_for_the_anchor_and_then_refuses(made, monkeypatch):
     settings, key = made
     one, two = Anchor(settings.anchor_path), Anchor(settings.anchor_path)
     monkeypatch.setattr("fairdeal_api.anchor._PATIENCE", 0.05)
-    one.load(key.verifier)
-    two.load(key.verifier)
+    one.load(LogKeys(key.verifier))
+    two.load(LogKeys(key.verifier))
     with one.held(), pytest.raises(StartRefused, match="in the middle") as caught, two.held():
         pass
     assert caught.value.code == 75

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.keys import LogKeys
 from fairdeal.log.note import SigningKey
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api.anchor import Anchor
@@ -40,7 +41,7 @@ def append(settings: Settings, bodies: Sequence[bytes], *, anchored: bool = True
     note = Checkpoint(key.name, size, tree.root()).sign(key)
     writer.commit(Batch(old, Head(size, tree.root(), old.epoch, old.at), note, rows))
     anchor = Anchor(settings.anchor_path)
-    anchor.load(key.verifier)
+    anchor.load(LogKeys(key.verifier))
     if anchored:
         anchor.move(note)
     anchor.close()

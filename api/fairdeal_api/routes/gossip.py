@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fairdeal.errors import FairdealError
-from fairdeal.log.checkpoint import Checkpoint
 from fairdeal_api import answers, http
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
@@ -25,11 +23,14 @@ async def put_gossip(call: Call) -> Reply:
     """Hold the log against a checkpoint. Spec: LOG-22."""
     body, _ = await call.model(Gossip)
     service = call.service
-    try:
-        checkpoint = Checkpoint.open(body.checkpoint, service.verifier_key)
-    except FairdealError:
-        raise Problem("checkpoint_invalid") from None
-    if not service.ledger.extends(checkpoint):
+    found = service.log_keys.signer(body.checkpoint)
+    if found is None:
+        raise Problem("checkpoint_invalid")
+    signer, checkpoint = found
+    # A key signs no head of a size at which another one is in force; if it has, somebody goes on
+    # with it elsewhere.
+    mine = service.log_keys.at(checkpoint.size)
+    if signer != mine or not service.ledger.extends(checkpoint):
         service.freeze(body.checkpoint, checkpoint.size)
         raise Problem("log_frozen")
     return http.json_reply({"size": service.ledger.size})

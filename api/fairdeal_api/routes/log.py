@@ -29,6 +29,20 @@ async def get_checkpoint(call: Call) -> Reply:
 
 
 @operation(
+    "getRotations",
+    "GET",
+    "/log/rotations",
+    tag="log",
+    summary="What leads from each of the log's keys to the next: entries and their receipts",
+    answers=((200, answers.Rotations),),
+)
+async def get_rotations(call: Call) -> Reply:
+    """The rotations. Spec: LOG-32."""
+    call.query()
+    return http.json_reply(call.service.rotations(), headers=[_BRIEFLY])
+
+
+@operation(
     "getTile",
     "GET",
     "/log/tile/{path:path}",

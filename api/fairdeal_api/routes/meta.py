@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fairdeal.games import GAMES
+from fairdeal.log.keys import LogKeys
 from fairdeal_api import __version__, answers, catalogue, http, openapi
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
@@ -51,30 +52,42 @@ async def get_game(call: Call) -> Reply:
     "GET",
     "/v1/keys",
     tag="service",
-    summary="The log's verifier key",
+    summary="The log's verifier keys, the one in force first, and what leads from one to the next",
     answers=((200, answers.Keys),),
 )
 async def get_keys(call: Call) -> Reply:
     """The keys. Take the one to trust from somewhere else."""
     call.query()
     service = call.service
-    key = service.verifier_key
     return http.json_reply(
         {
             "origin": service.settings.log_origin,
             "mode": service.settings.mode,
-            "keys": [
-                {
-                    "id": key.id.hex(),
-                    "algorithm": "ed25519",
-                    "vkey": str(key),
-                    "state": "active",
-                }
-            ],
+            "keys": _keys(service.log_keys),
+            "rotations": service.rotations()["rotations"],
             "witnesses": [one.vkey for one in service.witnesses.members],
         },
-        headers=[_HOUR],
+        headers=[_BRIEFLY],
     )
+
+
+def _keys(keys: LogKeys) -> list[dict[str, object]]:
+    """The log's keys, the one in force first, each with the sizes it signs. Spec: LOG-27."""
+    ends = [rotation.size for rotation in keys.rotations]
+    found: list[dict[str, object]] = [
+        {
+            "id": key.id.hex(),
+            "algorithm": "ed25519",
+            "vkey": str(key),
+            "state": "active" if end is None else "retired",
+            "first_size": first,
+            "last_size": end,
+        }
+        for key, first, end in zip(
+            keys, [0, *(end + 1 for end in ends)], [*ends, None], strict=True
+        )
+    ]
+    return found[::-1]
 
 
 @operation(

@@ -133,6 +133,8 @@ class Rows:
     discards: list[DiscardsRow] = field(default_factory=list)
     finished: list[FinishedRow] = field(default_factory=list)
     answers: list[AnswerRow] = field(default_factory=list)
+    checkpoints: list[tuple[int, str]] = field(default_factory=list)
+    """Beside that of the batch: a restore brings back more than one."""
     forget_before: int | None = None
     """Drop stored answers of hands that ended before this time (ms)."""
 
@@ -146,6 +148,7 @@ class Rows:
         self.discards += other.discards
         self.finished += other.finished
         self.answers += other.answers
+        self.checkpoints += other.checkpoints
         if other.forget_before is not None:
             self.forget_before = other.forget_before
 
@@ -234,6 +237,9 @@ class Reader(Protocol):
 
     def open_hands(self) -> list[TableRow]:
         """Tables with an open hand."""
+
+    def unclosed(self) -> list[str]:
+        """Tables that are not closed, by id."""
 
     def idle_before(self, due: int, limit: int) -> list[TableRow]:
         """Tables without an open hand whose time was over before a moment."""

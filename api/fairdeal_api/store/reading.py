@@ -238,6 +238,13 @@ class SQLiteReader:
         )
         return [TableRow(*row) for row in rows]
 
+    def unclosed(self) -> list[str]:
+        """Tables that are not closed, by id."""
+        return [
+            row[0]
+            for row in self._rows("SELECT id FROM tables WHERE state <> 'closed' ORDER BY id")
+        ]
+
     def idle_before(self, due: int, limit: int) -> list[TableRow]:
         """Tables without an open hand whose time was over before a moment."""
         rows = self._rows(

@@ -238,6 +238,7 @@ class SQLiteWriter:
             ("discards", rows.discards),
             ("finished", rows.finished),
             ("answers", rows.answers),
+            ("checkpoints", rows.checkpoints),
         ):
             if found:
                 self._insert_all(table, found)

@@ -9,12 +9,13 @@ Spec: WIT-5.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from fairdeal.errors import FairdealError, FormatError
+from fairdeal.errors import FairdealError, FormatError, VerificationError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.cosignature import CosigningKey, WitnessKey
 from fairdeal.log.note import VerifierKey
@@ -60,7 +61,7 @@ class Memory:
 
         Args:
             folder: Made by `initialise`.
-            logs: The keys of the logs that are known.
+            logs: The keys of the logs that are known; those of one log oldest first.
 
         Raises:
             StartRefused: Something is not as it must be; one sentence says what.
@@ -70,7 +71,9 @@ class Memory:
                 f"There is no witness in {folder}; `fairdeal witness init` makes one."
             )
         self._path = folder / STATE
-        self.logs = {key.name: key for key in logs}
+        self._logs: dict[str, tuple[VerifierKey, ...]] = {}
+        for key in logs:
+            self._logs[key.name] = (*self._logs.get(key.name, ()), key)
         self._lock = system.hold_lock(folder / LOCK)
         try:
             self.key = CosigningKey(
@@ -78,9 +81,9 @@ class Memory:
             )
             self._notes = self._read()
             self._heads = {
-                origin: Checkpoint.open(note, self.logs[origin], lone=False)
+                origin: self._take(origin, note)
                 for origin, note in self._notes.items()
-                if origin in self.logs
+                if origin in self._logs
             }
         except (OSError, ValueError, FairdealError) as error:
             self.close()
@@ -101,6 +104,19 @@ class Memory:
         if not isinstance(notes, dict) or not all(isinstance(n, str) for n in notes.values()):
             raise FormatError("state_malformed", "no heads")
         return notes
+
+    def _take(self, origin: str, note: str) -> Checkpoint:
+        """Hold a head: from now on a key that is older than its signer's signs nothing.
+
+        Spec: WIT-11.
+        """
+        keys = self._logs[origin]
+        for number, key in enumerate(keys):
+            with contextlib.suppress(VerificationError):
+                checkpoint = Checkpoint.open(note, key)
+                self._logs[origin] = keys[number:]
+                return checkpoint
+        raise VerificationError("signature_invalid", "none of the log's keys has signed this head")
 
     def held(self, origin: str) -> int:
         """Size of the head that was cosigned last."""
@@ -125,7 +141,7 @@ class Memory:
             OSError: The state could not be written; nothing was cosigned.
         """
         submission = Submission.parse(data)
-        answer = judge(submission, self.logs, self._heads)
+        answer = judge(submission, self._logs, self._heads)
         checkpoint = answer.checkpoint
         if answer.status != 200 or checkpoint is None:
             return answer, ""
@@ -133,7 +149,7 @@ class Memory:
             notes = self._notes | {checkpoint.origin: submission.note}
             system.replace_file(self._path, _encode(notes))
             self._notes = notes
-            self._heads[checkpoint.origin] = checkpoint
+            self._heads[checkpoint.origin] = self._take(checkpoint.origin, submission.note)
         return answer, self.key.cosign(checkpoint, time)
 
     def close(self) -> None:

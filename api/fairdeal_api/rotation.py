@@ -1,0 +1,110 @@
+"""The log's key changes, while the service is stopped. Spec: LOG-29.
+
+Every table's terms name the log's key, so every table is ended first. Then one entry, signed by
+both keys, moves the log from one to the next: one transaction with the checkpoint that the new key
+signs. What the files are called comes last, for which key is the log's is not theirs to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from fairdeal.log.entries import LogRotated
+from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal_api import keyring, system
+from fairdeal_api.logging import LOG
+from fairdeal_api.service import Service
+from fairdeal_api.settings import Settings
+from fairdeal_api.store import TableRow
+from fairdeal_api.system import StartRefused
+
+_NAMED = 5
+
+
+@dataclass(slots=True)
+class Rotated:
+    """What was done.
+
+    Attributes:
+        old: The key that was in force.
+        new: The one that is now.
+        size: Index of the entry.
+        closed: Tables that were ended.
+        aborted: Open hands that were ended for it, by table and number.
+        stuck: Tables that cannot be closed, since their seeds are lost.
+        finished: Whether this was the end of a rotation that had been cut off, and no new one.
+    """
+
+    old: VerifierKey
+    new: VerifierKey
+    size: int
+    closed: list[str] = field(default_factory=list)
+    aborted: list[tuple[str, int]] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
+    finished: bool = False
+
+
+def rotate(settings: Settings, *, abort_hands: bool = False) -> Rotated:
+    """Change the log's key.
+
+    Args:
+        settings: Whose; the service is stopped.
+        abort_hands: Whether hands that are open end here, with reason `operator`.
+
+    Raises:
+        StartRefused: It cannot be done; one sentence says why. The key is the old one.
+    """
+    return asyncio.run(_rotate(settings, abort_hands))
+
+
+async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
+    # The same checks, lock and epoch as a start: what is signed here, a start would sign.
+    service = Service(settings)
+    await service.start(watch=False)
+    try:
+        if service.settled:
+            last = service.log_keys.rotations[-1]
+            return Rotated(last.old_key, last.new_key, last.size, finished=True)
+        done = Rotated(service.verifier_key, service.verifier_key, 0)
+        await _end_tables(service, done, abort_hands=abort_hands)
+        new = SigningKey(settings.log_origin, system.next_log_key(settings.keys_path))
+        if any(key.key == new.verifier.key for key in service.log_keys):
+            raise StartRefused(
+                f"The key in {settings.keys_path / system.NEXT_LOG_KEY} is one that the log has "
+                "had; remove it."
+            )
+        seq = len(keyring.log_entries(service.reader))
+        entry: LogRotated = await service.ledger.rotate(new, seq)
+        LOG.write("key.rotated", size=entry.size)
+        keyring.settle(settings.keys_path, new)
+        done.new, done.size = new.verifier, entry.size
+    finally:
+        await service.stop()
+    return done
+
+
+async def _end_tables(service: Service, done: Rotated, *, abort_hands: bool) -> None:
+    """Disclose and close every table; hands that are open only if that was asked for."""
+    open_hands = service.reader.open_hands()
+    if open_hands and not abort_hands:
+        raise StartRefused(
+            f"{_names(open_hands)}: a table's terms name the log's key, so the key changes when "
+            "no hand is open. Let them end, or abort them with --abort-hands."
+        )
+    for row in open_hands:
+        await service.dealer.abort(row.id)
+        done.aborted.append((row.id, row.hand))
+    for table in service.reader.unclosed():
+        if await service.dealer.close(table):
+            done.closed.append(table)
+        else:
+            done.stuck.append(table)
+    if service.reader.open_hands():
+        raise StartRefused("A hand that is open cannot be aborted; the key is the old one.")
+
+
+def _names(rows: list[TableRow]) -> str:
+    named = ", ".join(f"hand {row.hand} of {row.id}" for row in rows[:_NAMED])
+    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return f"{named}{more} {'is' if len(rows) == 1 else 'are'} open"
