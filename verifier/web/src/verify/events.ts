@@ -98,7 +98,7 @@ export function bytes(length: number): Kind {
   return text(new RegExp(`^[0-9a-f]{${2 * length}}$`));
 }
 
-const seat: Kind = (value, seats) => whole(0, seats - 1)(value, seats);
+export const seat: Kind = (value, seats) => whole(0, seats - 1)(value, seats);
 const seats: Kind = (value, count) => list(seat)(value, count) && (value as number[]).every((one, at, all) => at === 0 || one > (all[at - 1] ?? one));
 const truth = oneOf(true, false);
 const nothing = oneOf(null);
@@ -111,6 +111,8 @@ export const epoch = whole(0, 32);
 export const position = whole(0, 255);
 export const card = text(/^(?:(?:[6-9]|10|[JQKA])[CDHS]|(?:[1-7]|1[0-2])[oceb])$/);
 export const salt = bytes(16);
+export const table = text(/^tbl_[0-9a-hjkmnp-tv-z]{26}$/);
+export const hand = whole(1, 0xffffffff);
 const shown = list(record({ card, epoch, position, salt, seat: orNull(seat) }));
 const sigs = bySeat(bytes(64), 0);
 /** Three numbers: seat, epoch, position. */
@@ -126,12 +128,12 @@ const instant: Kind = (value) => {
 const COMMON: Fields = {
   v: oneOf("fairdeal/1"),
   type: anything,
-  table: text(/^tbl_[0-9a-hjkmnp-tv-z]{26}$/),
+  table,
   seq: whole(0, Number.MAX_SAFE_INTEGER),
   prev: text(/^(?:[0-9a-f]{64})?$/),
   at: instant,
 };
-const IN_HAND: Fields = { ...COMMON, hand: whole(1, 0xffffffff) };
+const IN_HAND: Fields = { ...COMMON, hand };
 
 const FIELDS: Readonly<Record<Type, Fields>> = {
   "table.opened": {

@@ -145,13 +145,14 @@ class Reader {
 }
 
 /** A value, and whether the bytes are its one form; or why they are not read. */
-export function tryRead(bytes: Uint8Array): { value: Json; canonical: boolean; ascii: boolean } | Unread {
+export function tryRead(bytes: Uint8Array): { value: Json; plain: boolean; canonical: boolean; ascii: boolean } | Unread {
   const text = fromUtf8(bytes);
   if (text === null) return "utf8";
   const reader = new Reader(text);
   try {
     const value = reader.whole();
-    return { value, canonical: reader.plain && encode(value) === text, ascii: reader.ascii };
+    const { plain, ascii } = reader;
+    return { value, plain, canonical: plain && encode(value) === text, ascii };
   } catch (error) {
     if (error instanceof NotRead) return error.why;
     throw error;

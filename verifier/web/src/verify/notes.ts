@@ -1,9 +1,10 @@
 /** What a player kept. Spec: NOTE-1. */
 
 import { utf8 } from "./bytes.ts";
-import { bytes, card, epoch, list, position } from "./events.ts";
+import { bytes, card, epoch, hand, list, position, record, seat, table } from "./events.ts";
+import type { Kind } from "./events.ts";
 import { LARGEST } from "./file.ts";
-import { isObject, tryRead } from "./json.ts";
+import { tryRead } from "./json.ts";
 import { readKey } from "./note.ts";
 
 export interface Noted {
@@ -23,26 +24,23 @@ export interface Notes {
   readonly cards: readonly Noted[];
 }
 
-/** The notes that some bytes are, or null. They need no canonical form. */
+const isText: Kind = (value) => typeof value === "string";
+const NOTES = record({
+  format: (value) => value === "fairdeal-notes/1",
+  log_key: (value) => typeof value === "string" && readKey(value) !== null,
+  table,
+  hand,
+  seat,
+  seeds: list(bytes(32)),
+  receipts: list(record({ digest: bytes(32), proof: isText })),
+  cards: list(record({ at: isText, card, epoch, position })),
+});
+
+/** The notes that some bytes are, or null. They need no canonical form, but each member stands in them once. */
 export function readNotes(given: Uint8Array | string): Notes | null {
   const data = typeof given === "string" ? utf8(given) : given;
-  const notes = data.length <= LARGEST ? tryRead(data) : null;
-  if (!notes || typeof notes === "string" || !isObject(notes.value)) return null;
-  const { format, log_key, table, hand, seat, seeds, receipts, cards } = notes.value;
-  if (format !== "fairdeal-notes/1" || typeof log_key !== "string" || !readKey(log_key)) return null;
-  if (typeof table !== "string" || typeof hand !== "number" || typeof seat !== "number") return null;
-  if (seeds === undefined || !list(bytes(32))(seeds, 10)) return null;
-  const isReceipt = list((one) => isObject(one) && bytes(32)(one["digest"] ?? null, 10) && typeof one["proof"] === "string");
-  const isNoted = list((one) => isObject(one) && card(one["card"] ?? null, 10) && epoch(one["epoch"] ?? null, 10) && position(one["position"] ?? null, 10));
-  if (receipts === undefined || !isReceipt(receipts, 10) || cards === undefined || !isNoted(cards, 10)) return null;
-  return {
-    logKey: log_key,
-    table,
-    hand,
-    seat,
-    seeds: seeds as unknown as string[],
-    receipts: receipts as unknown as Notes["receipts"],
-    cards: cards as unknown as Noted[],
-  };
+  const found = data.length <= LARGEST ? tryRead(data) : null;
+  if (!found || typeof found === "string" || !found.plain || !NOTES(found.value, 10)) return null;
+  const { log_key, ...notes } = found.value as unknown as Omit<Notes, "logKey"> & { readonly log_key: string };
+  return { ...notes, logKey: log_key };
 }
-

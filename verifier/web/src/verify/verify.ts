@@ -93,7 +93,7 @@ function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<type
   } else if (given.notes !== undefined) {
     fault = "the notes are none (NOTE-1)";
   }
-  const asked = given.mine !== undefined || given.notes !== undefined;
+  const asked = fault !== "" || [...seeds.values()].some((list) => list.length > 0) || (notes?.cards.length ?? 0) > 0;
   return {
     trusted: key === undefined ? null : (readKey(key) ?? key),
     kept,
