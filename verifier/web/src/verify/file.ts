@@ -45,7 +45,7 @@ const OPENINGS = list(record({ card, epoch, path: list(bytes(32)), position, sal
 const LONGEST_PATH = 64;
 
 /** The file that some bytes are, or why they are none. */
-export function readFile(data: Uint8Array): HandFile | Refusal {
+export function parseFile(data: Uint8Array): HandFile | Refusal {
   if (data.length > LARGEST) return { reason: said("unreadable.size") };
   const found = tryRead(data);
   if (typeof found === "string") return { reason: said(`unreadable.${found}`) };
@@ -61,6 +61,12 @@ export function readFile(data: Uint8Array): HandFile | Refusal {
   const fault = faultOf(file);
   if (fault) return { fault };
   return assemble(file, raws);
+}
+
+/** The file that some bytes are, or null; `verify` says what is wrong with them. */
+export function readFile(data: Uint8Array): HandFile | null {
+  const file = parseFile(data);
+  return "steps" in file ? file : null;
 }
 
 /** A later version, or another game: no fault of the file. */

@@ -5,7 +5,7 @@ export type { Given, Options } from "./verify.ts";
 export { verifyMatch, verifyMatchSteps } from "./match.ts";
 export type { MatchReport } from "./match.ts";
 export { LARGEST, readFile } from "./file.ts";
-export type { Disclosed, HandFile, Refusal } from "./file.ts";
+export type { Disclosed, HandFile } from "./file.ts";
 export { readNotes } from "./notes.ts";
 export type { Noted, Notes } from "./notes.ts";
 export { LOG_KEY, WITNESS_KEY, readKey, readReceipt } from "./note.ts";

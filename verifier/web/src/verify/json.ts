@@ -176,8 +176,3 @@ export function isObject(value: Json | undefined): value is JsonObject {
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
-
-/** Two values are equal if they are written the same. */
-export function same(a: Json, b: Json): boolean {
-  return encode(a) === encode(b);
-}

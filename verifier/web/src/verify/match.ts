@@ -49,8 +49,8 @@ export function* verifyMatchSteps(data: readonly Uint8Array[], key?: string): Ge
       yield (at + step.value) / data.length;
     }
   }
-  const files = data.map(readFile);
-  const check = checkFollowing(files.map((file) => ("steps" in file ? file : null)));
+  const files = data.map((one) => readFile(one));
+  const check = checkFollowing(files);
   const worst = WORDS.find((word) => reports.some((report) => report.word === word)) ?? "INCOMPLETE";
   const report = reports.find((one) => one.word === worst);
   if (check.status === "FAIL") return { word: "FAILED", exit: 1, verdict: "FAILED", failed: "match", check, reports };

@@ -4,7 +4,7 @@ import { hex } from "./bytes.ts";
 import { checkSeeds, checkSignatures } from "./ceremony.ts";
 import { checkDealing } from "./dealing.ts";
 import type { Dealt } from "./dealing.ts";
-import { readFile } from "./file.ts";
+import { parseFile } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import { Findings } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
@@ -48,7 +48,7 @@ export function verify(data: Uint8Array, given: Given = {}, options: Options = {
 /** The same in slices of some milliseconds: yields how much is done, from 0 to 1. */
 export function* verifySteps(data: Uint8Array, given: Given = {}, options: Options = {}): Generator<number, Report> {
   const findings = new Findings();
-  const file = readFile(data);
+  const file = parseFile(data);
   if ("reason" in file) return report(findings, null, null, file.reason);
   if ("fault" in file) {
     findings.fail("format", file.fault);
