@@ -4,6 +4,7 @@ import { equal, hex } from "./bytes.ts";
 import { openedSeeds, sealedHead } from "./ceremony.ts";
 import type { Dealt } from "./dealing.ts";
 import { at } from "./decks.ts";
+import type { Given, Shown } from "./events.ts";
 import type { HandFile } from "./file.ts";
 import type { Findings } from "./findings.ts";
 import { said } from "./findings.ts";
@@ -117,16 +118,26 @@ function shownTime(seconds: bigint): string {
 
 /** What is asked of `mine`. */
 export interface Mine {
-  readonly seeds: ReadonlyMap<number, readonly string[]>;
+  readonly seeds: readonly (readonly [seat: number, seeds: readonly string[]])[];
   /** Of one seat, from its notes. */
   readonly seat: number;
   readonly cards: readonly Noted[];
   readonly fault: string;
 }
 
+/** The cards that the events state, by place. */
+function statedCards(file: HandFile): Map<string, string> {
+  const stated = file.steps.flatMap((step): readonly (Shown | Given)[] => {
+    if (step.type === "hand.dealt" || step.type === "cards.shown") return step.body.shown;
+    return step.type === "cards.given" ? step.body.given : [];
+  });
+  return new Map(stated.map(({ epoch, position, card }) => [at(epoch, position), card]));
+}
+
 export function checkMine(file: HandFile, dealt: Dealt, mine: Mine | null, findings: Findings): void {
   if (!mine) return findings.na("mine", "note.nothing_noted");
   const opened = openedSeeds(file);
+  const stated = statedCards(file);
   let { fault } = mine;
   let missing: ReturnType<typeof said> | null = null;
   for (const [seat, seeds] of mine.seeds) {
@@ -138,7 +149,7 @@ export function checkMine(file: HandFile, dealt: Dealt, mine: Mine | null, findi
   }
   for (const { card, epoch, position } of mine.cards) {
     const place = at(epoch, position);
-    const there = dealt.cards.get(place);
+    const there = dealt.cards.get(place) ?? stated.get(place);
     if (!dealt.received.get(mine.seat)?.has(place)) fault ||= `position ${position} of epoch ${epoch} did not come to seat ${mine.seat}`;
     else if (there === undefined) missing ??= said("note.cards_undisclosed");
     else if (there !== card) fault ||= `position ${position} of epoch ${epoch} is ${there}, noted was ${card}`;

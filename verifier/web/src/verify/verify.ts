@@ -83,17 +83,15 @@ function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<type
   const notes = given.notes === undefined ? null : readNotes(given.notes);
   const key = given.key ?? notes?.logKey;
   const kept: Kept[] = [...(given.receipts ?? []).map((proof) => ({ proof })), ...(notes?.receipts ?? [])];
-  const seeds = new Map(given.mine);
+  const seeds: [number, readonly string[]][] = [...(given.mine ?? [])];
   let fault = "";
   if (notes) {
     if (notes.table !== file.opened.body.table || notes.hand !== file.opened.body.hand) fault = "the notes are of another hand";
-    const other = seeds.get(notes.seat);
-    if (other && notes.seeds.some((seed, epoch) => other[epoch] !== undefined && other[epoch] !== seed)) fault ||= "the notes have another seed than was given";
-    seeds.set(notes.seat, notes.seeds);
+    seeds.push([notes.seat, notes.seeds]);
   } else if (given.notes !== undefined) {
     fault = "the notes are none (NOTE-1)";
   }
-  const asked = fault !== "" || [...seeds.values()].some((list) => list.length > 0) || (notes?.cards.length ?? 0) > 0;
+  const asked = fault !== "" || seeds.some(([, list]) => list.length > 0) || (notes?.cards.length ?? 0) > 0;
   return {
     trusted: key === undefined ? null : (readKey(key) ?? key),
     kept,
