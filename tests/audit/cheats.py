@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fairdeal.log.checkpoint import Checkpoint
 from seeds.hands import play_azi, play_kozel
 from seeds.local import Book, LocalTable
 from seeds.played import play_out
@@ -356,7 +355,7 @@ def cheated(name: str, folder: Path) -> Cheat:
 
 def note_at(book: Book, size: int) -> str:
     """The checkpoint of a size, signed."""
-    return Checkpoint(book.key.name, size, book.tree.root(size)).sign(book.key)
+    return book.checkpoint(size)
 
 
 def two_histories(shared: int, first: int, second: int) -> tuple[Book, Book]:

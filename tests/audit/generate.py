@@ -8,13 +8,16 @@ memory, except for the hashes of the tree.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from fairdeal.games import GAMES
 from fairdeal.hand import Phase
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
 from fairdeal.merkle import leaf_hash
@@ -85,10 +88,28 @@ def write_book(book: Book, folder: Path) -> None:
             path.write_bytes(entry_bundle(book.entries[start : start + tile.width]))
         else:
             path.write_bytes(hash_tile(book.tree, tile))
-    size = len(book.entries)
-    note = Checkpoint(book.key.name, size, book.tree.root(size)).sign(book.key)
-    (folder / "checkpoint").write_text(note, "utf-8")
-    (folder / "log.vkey").write_text(f"{book.key.verifier}\n", "utf-8")
+    if book.former:
+        (folder / "rotations").write_text(json.dumps(rotations_of(book)), "utf-8")
+    (folder / "checkpoint").write_text(book.checkpoint(len(book.entries)), "utf-8")
+    (folder / "log.vkey").write_text(f"{keys_of(book)[0][1].verifier}\n", "utf-8")
+
+
+def keys_of(book: Book) -> list[tuple[int, SigningKey]]:
+    """Each key of a log, and the smallest size that it signs."""
+    firsts = [0, *[last + 1 for last, _ in book.former]]
+    return list(zip(firsts, [*[key for _, key in book.former], book.key], strict=True))
+
+
+def rotations_of(book: Book) -> dict[str, Any]:
+    """What a log serves of its keys. Spec: LOG-32."""
+    members = [
+        {
+            "entry": book.entries[first - 1].decode(),
+            "receipt": book.receipt(first - 1, first).text(),
+        }
+        for first, _ in keys_of(book)[1:]
+    ]
+    return {"format": "fairdeal-rotations/1", "rotations": members}
 
 
 def _table(book: Book, number: int, chance: random.Random) -> LocalTable:

@@ -18,6 +18,7 @@ from fairdeal_audit.heads import kept
 from fairdeal_audit.source import HttpSource
 from fairdeal_audit.tiles import Folder, IncompleteError, tile_path
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.rotation import Keys
 from seeds.local import Book
 from tests.audit.cheats import log_with, note_at, two_histories
 from tests.audit.generate import ORIGIN, write_book
@@ -105,7 +106,10 @@ def test_what_is_there_is_not_fetched_again(tmp_path, serve, run, monkeypatch):
         for name in files(tmp_path / "log")
         if not name.endswith(("000.p/3", "003.p/232"))  # of the smaller log
     }
-    assert [head.size for _, head in kept(tmp_path / "dir", LogKey.parse(KEY))] == [1000, 1300]
+    assert [head.size for _, head in kept(tmp_path / "dir", Keys.of(LogKey.parse(KEY)))] == [
+        1000,
+        1300,
+    ]
 
 
 def test_a_partial_tile_may_be_served_whole_by_now(tmp_path, run):

@@ -21,11 +21,13 @@ from fairdeal_audit.tiles import Folder
 from fairdeal_verifier import note as their_notes
 from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.rotation import Keys
 from seeds.local import Book
 from tests.audit.cheats import CHEATS, cheated, note_at, two_histories
 from tests.audit.generate import ORIGIN, LogWriter, write_book, write_log
 
 KEY = LogKey.parse(str(Book(ORIGIN).key.verifier))
+KEYS = Keys.of(KEY)
 OTHER = LogKey.parse(str(Book("other.example/log").key.verifier))
 
 
@@ -36,7 +38,7 @@ def forks():
         nodes = ()
         if first != second:
             nodes = consistency(other, first)
-        yield fork_of(note_at(one, first).encode(), note_at(other, second).encode(), nodes)
+        yield fork_of(note_at(one, first).encode(), note_at(other, second).encode(), nodes, KEYS)
     receipts = [
         {"entry": book.entries[40].decode(), "receipt": book.receipt(40).text()}
         for book in two_histories(30, 50, 90)
@@ -303,9 +305,9 @@ def test_a_hand_that_the_log_does_not_hold_so_proves_nothing(log):
 def test_heads_of_one_log_are_no_fork():
     one, longer = two_histories(10_000, 50, 90)
     heads = (note_at(one, 50).encode(), note_at(longer, 90).encode())
-    assert not judge(fork_of(*heads, consistency(longer, 50)), KEY)
-    assert not judge(fork_of(*heads, ()), KEY)
-    assert not judge(fork_of(heads[0], heads[0], ()), KEY)
+    assert not judge(fork_of(*heads, consistency(longer, 50), KEYS), KEY)
+    assert not judge(fork_of(*heads, (), KEYS), KEY)
+    assert not judge(fork_of(heads[0], heads[0], (), KEYS), KEY)
     # Control: the same nodes with another smaller head are.
     other, _ = two_histories(3, 50, 60)
     changed, _ = two_histories(10_000, 50, 60)
@@ -314,7 +316,7 @@ def test_heads_of_one_log_are_no_fork():
     forged = Book(ORIGIN)
     for raw in [*one.entries[:49], b"another"]:
         forged.append(raw)
-    evidence = fork_of(note_at(forged, 50).encode(), heads[1], consistency(longer, 50))
+    evidence = fork_of(note_at(forged, 50).encode(), heads[1], consistency(longer, 50), KEYS)
     assert judge(evidence, KEY)
 
 

@@ -13,6 +13,7 @@ from fairdeal_audit.evidence import MAX_EVIDENCE, Evidence
 from fairdeal_audit.fetch import Fetched, fetch
 from fairdeal_audit.heads import keep_key, trusted_key, write
 from fairdeal_audit.judge import judge
+from fairdeal_audit.keys import kept_rotations
 from fairdeal_audit.replay import GRACE, replay
 from fairdeal_audit.report import (
     EVIDENCE,
@@ -26,6 +27,7 @@ from fairdeal_audit.source import source_of
 from fairdeal_audit.tiles import IncompleteError
 from fairdeal_verifier.encoding import FormatError, UnreadableError
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.rotation import Rotation, read_rotations
 
 CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
 
@@ -54,9 +56,13 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("dir", type=Path)
     one = commands.add_parser("replay", parents=[common, many], help="replay what was fetched")
     one.add_argument("dir", type=Path)
+    one.add_argument(
+        "--continues", type=Path, metavar="OLD", help="folder of the log that this one continues"
+    )
     one = commands.add_parser("compare", parents=[common], help="can two heads be of one log?")
     one.add_argument("heads", nargs=2, metavar="CP", help="checkpoint, receipt or hand's file")
     one.add_argument("--dir", type=Path, action="append", default=[], help="a fetched folder")
+    one.add_argument("--rotations", metavar="FILE", help="what the log serves of its keys")
     one.add_argument("-o", "--output", type=Path, help="where to write evidence")
     one = commands.add_parser("judge", parents=[common], help="does this evidence prove anything?")
     one.add_argument("evidence", help="a file, or - for standard input")
@@ -88,7 +94,7 @@ def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> Lo
     """Gives the key of the option, or of the first folder that keeps one."""
     text = _key_text(options.key)
     for folder in folders:
-        return trusted_key(folder, text)
+        return trusted_key(folder, text, kept_rotations(folder))
     if text is None:
         raise ValueError("give the log's key with --key")
     return LogKey.parse(text)
@@ -111,7 +117,7 @@ def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
     """Fetches once; evidence is written into the folder."""
     folder: Path = options.dir
     text = _key_text(options.key)
-    key = trusted_key(folder, text)
+    key = trusted_key(folder, text, kept_rotations(folder))
     source = source_of(options.url)
     folder.mkdir(parents=True, exist_ok=True)
     keep_key(folder, text)
@@ -121,7 +127,8 @@ def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
 
     fetched = fetch(source, folder, key, told)
     if fetched.evidence is not None:
-        name = f"{EVIDENCE}/fork-{fetched.head.size}-{fetched.head.root.hex()[:16]}.json"
+        head = f"{fetched.head.size}-{fetched.head.root.hex()[:16]}"
+        name = f"{EVIDENCE}/{fetched.code.lower()}-{head}.json"
         write(folder / name, fetched.evidence.encode())
     return FINDINGS if fetched.code else CLEAN, fetched
 
@@ -142,7 +149,7 @@ def _run_replay(options: argparse.Namespace) -> int:
         raise ValueError("-j and --grace take a number of at least 1 and 0")
     folder: Path = options.dir
     text = _key_text(options.key)
-    key = trusted_key(folder, text)
+    key = trusted_key(folder, text, kept_rotations(folder))
 
     def told(done: int, size: int, new: int, hands: int, seconds: float) -> None:
         left = seconds * (size - done) / new
@@ -150,7 +157,14 @@ def _run_replay(options: argparse.Namespace) -> int:
         text = f"{done:,} of {size:,} entries, {rate:,.0f} hands/s, {left:.0f} s left"
         _say(options, text, last=done == size)
 
-    outcome = replay(folder, key, processes=options.j, grace=options.grace, told=told)
+    outcome = replay(
+        folder,
+        key,
+        processes=options.j,
+        grace=options.grace,
+        continues=getattr(options, "continues", None),
+        told=told,
+    )
     report = to_json(outcome, write_evidence(folder, key, outcome))
     write_report(folder, report)
     sys.stdout.write(json.dumps(report) + "\n" if options.json else to_text(report))
@@ -160,7 +174,10 @@ def _run_replay(options: argparse.Namespace) -> int:
 def _run_compare(options: argparse.Namespace) -> int:
     key = _needed_key(options, options.dir)
     data = [Path(name).read_bytes() for name in options.heads]
-    compared = compare(data[0], data[1], key, options.dir)
+    changes: tuple[Rotation, ...] = ()
+    if options.rotations is not None:
+        changes = read_rotations(Path(options.rotations).read_bytes())
+    compared = compare(data[0], data[1], key, options.dir, changes)
     evidence = ""
     if compared.evidence is not None and options.output is not None:
         write(options.output, compared.evidence.encode())

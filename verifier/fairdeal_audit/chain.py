@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from fairdeal_audit.hands import cards_twice, faults_of, hand_of, match_fault
+from fairdeal_audit.keys import table_fault
 from fairdeal_audit.progress import Finding, Progress, Tally
 from fairdeal_verifier.events import Step
 from fairdeal_verifier.primitives import commitment_to
+from fairdeal_verifier.rotation import Keys
 
 _MOST_OF_A_CODE = 5
 _MOST_LINKS = 64
@@ -26,7 +28,7 @@ class Chain:
         values: Commitments, seals and seeds that came new: kind, value, index, hand.
     """
 
-    def __init__(self, name: str, read: Read, progress: Progress, tally: Tally) -> None:
+    def __init__(self, name: str, read: Read, progress: Progress, tally: Tally, keys: Keys) -> None:
         """Goes on with a table.
 
         Args:
@@ -34,12 +36,14 @@ class Chain:
             read: Gives events of the log again.
             progress: What it has come to.
             tally: Where to count.
+            keys: The log's.
         """
         self.name = name
         self.progress = progress
         self.findings: list[Finding] = []
         self.values: list[tuple[str, str, int, int]] = []
         self.tally = tally
+        self._keys = keys
         self._steps: dict[int, Step] = {}
         self._read = read
 
@@ -70,6 +74,10 @@ class Chain:
         if state.closed:
             self.find(index, "ENTRY", f"{step.type} follows table.closed")
             return
+        ended = self._keys.ended_between(state.opened, index)
+        if ended >= 0:
+            text = f"the table began before the log's key changed at {ended}"
+            self.find(index, "KEY", text, ended, state.opened, index)
         if not self._is_next(index, step):
             return
         self._steps[state.opened] = self._steps.get(state.opened) or self._read(state.opened)
@@ -119,6 +127,9 @@ class Chain:
         self._steps = {index: step}
         self.tally.tables += 1
         self._set_deadline(step)
+        text, entries = table_fault(self._keys, index, step)
+        if text:
+            self.find(index, "KEY", text, *entries)
 
     def _is_next(self, index: int, step: Step) -> bool:
         """Looks at `seq`, `prev` and `at`. Spec: EVT-2."""

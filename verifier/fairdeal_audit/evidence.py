@@ -15,11 +15,23 @@ from fairdeal_verifier.encoding import (
     outline,
 )
 from fairdeal_verifier.file import FORMAT as FILE_FORMAT
+from fairdeal_verifier.rotation import Keys, is_list
 
 FORMAT = "fairdeal-evidence/1"
 MAX_EVIDENCE = 16 * 1024 * 1024
 MAX_STATEMENTS = 64
-CODES = ("FORK", "CHAIN", "NUMBER", "TERMS", "COMMITMENT", "REUSE", "CARD", "WITHHELD", "HAND")
+CODES = (
+    "FORK",
+    "CHAIN",
+    "NUMBER",
+    "KEY",
+    "TERMS",
+    "COMMITMENT",
+    "REUSE",
+    "CARD",
+    "WITHHELD",
+    "HAND",
+)
 
 Statement = dict[str, str]
 
@@ -32,11 +44,13 @@ class Evidence:
         code: What.
         statements: As AUD-4 has them.
         consistency: Nodes between two heads, or None.
+        rotations: Of the log's key, as LOG-32 has them, or None.
     """
 
     code: str
     statements: tuple[Statement, ...]
     consistency: tuple[bytes, ...] | None = None
+    rotations: tuple[Statement, ...] | None = None
 
     def encode(self) -> bytes:
         """Writes the file. Spec: AUD-4."""
@@ -47,6 +61,8 @@ class Evidence:
         }
         if self.consistency is not None:
             value["consistency"] = [node.hex() for node in self.consistency]
+        if self.rotations is not None:
+            value["rotations"] = list(self.rotations)
         text = encode_file(value)
         if text is None:
             raise ValueError("the statements cannot be written")
@@ -62,13 +78,14 @@ class Evidence:
         text, value = _read(data)
         if type(value) is not dict or value.get("format") != FORMAT:
             raise UnreadableError(f"the file is not of the format {FORMAT}")
-        if value.keys() - {"consistency"} != {"code", "format", "statements"}:
+        if value.keys() - {"consistency", "rotations"} != {"code", "format", "statements"}:
             raise UnreadableError("a member of the file is missing, or one is too many")
         if encode_file(value) != text:
             raise UnreadableError("the file is not written in its one form")
         if value["code"] not in CODES:
             raise UnreadableError("the code is not one that there is")
-        return cls(value["code"], _statements(value["statements"]), _nodes(value))
+        statements = _statements(value["statements"])
+        return cls(value["code"], statements, _nodes(value), _rotations(value))
 
 
 def _read(data: bytes) -> tuple[str, Any]:
@@ -109,10 +126,24 @@ def _nodes(value: dict[str, Any]) -> tuple[bytes, ...] | None:
     return tuple([bytes.fromhex(node) for node in nodes])
 
 
-def fork_of(smaller: bytes, larger: bytes, nodes: Sequence[bytes]) -> Evidence:
+def _rotations(value: dict[str, Any]) -> tuple[Statement, ...] | None:
+    members = value.get("rotations")
+    if "rotations" not in value:
+        return None
+    if not is_list(members) or not members or any(len(one) != 2 for one in members):
+        raise UnreadableError("rotations is not a list of entries and receipts")
+    return tuple(members)
+
+
+def rotations_of(keys: Keys) -> tuple[Statement, ...] | None:
+    """Gives what evidence has to say of a log's keys."""
+    return tuple([one.to_json() for one in keys.rotations]) or None
+
+
+def fork_of(smaller: bytes, larger: bytes, nodes: Sequence[bytes], keys: Keys) -> Evidence:
     """Two signed heads that cannot belong to one log, and the nodes if their sizes differ."""
     notes = tuple([{"checkpoint": note.decode("utf-8")} for note in (smaller, larger)])
-    return Evidence("FORK", notes, tuple(nodes) or None)
+    return Evidence("FORK", notes, tuple(nodes) or None, rotations_of(keys))
 
 
 def receipt_of(tree: Folder, note: str, index: int) -> str:

@@ -7,6 +7,13 @@ from pathlib import Path
 
 from fairdeal_audit.evidence import Evidence, fork_of
 from fairdeal_audit.heads import HEAD_FILE, keep, kept, parse_head, write
+from fairdeal_audit.keys import (
+    fork_of_keys,
+    keep_rotations,
+    kept_rotations,
+    out_of_force,
+    served_rotations,
+)
 from fairdeal_audit.source import Source
 from fairdeal_audit.tiles import (
     HASH,
@@ -21,6 +28,7 @@ from fairdeal_audit.tiles import (
 from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.note import MAX_NOTE, Checkpoint, LogKey
 from fairdeal_verifier.primitives import leaf_hash
+from fairdeal_verifier.rotation import Keys
 
 MAX_BUNDLE = WIDTH * (2 + 65_535)
 Told = Callable[[int, int], None]
@@ -33,7 +41,7 @@ class Fetched:
 
     Attributes:
         head: The checkpoint that was served.
-        code: `FORK`, `ROLLBACK` or "".
+        code: `FORK`, `KEY`, `ROLLBACK` or "".
         text: What was found.
         evidence: What proves it.
     """
@@ -52,13 +60,13 @@ def fetch(
     Args:
         source: Where from.
         folder: Where to; what is there is not fetched again.
-        key: The log's key.
+        key: The log's key, or one of them if it has had several.
         told: Is told of progress.
 
     Raises:
         IncompleteError: The log does not answer, or serves what its checkpoint does not cover.
 
-    Spec: AUD-1
+    Spec: AUD-1, AUD-9
     """
     note = source.read("checkpoint", MAX_NOTE)
     if note is None:
@@ -67,16 +75,33 @@ def fetch(
         head = parse_head(note)
     except FormatError as error:
         raise IncompleteError(f"the checkpoint is none: {error}") from None
-    if not head.is_signed_by(key):
+    before, served = kept_rotations(folder), served_rotations(source)
+    fork = fork_of_keys(before, served, key)
+    if fork is not None:
+        return Fetched(head, "FORK", "one of its keys has named two successors", fork)
+    # A log that serves fewer rotations than it did has not taken any back.
+    keys = max(Keys.of(key, before), Keys.of(key, served), key=lambda one: len(one.keys))
+    accused = out_of_force(note, head, keys)
+    if accused is not None:
+        text = f"a key that is not in force signs the checkpoint of {head.size} entries"
+        return Fetched(head, "KEY", text, accused)
+    if not keys.have_signed(head):
         raise IncompleteError("the checkpoint is not signed by the log's key")
-    seen = kept(folder, key)
+    for one in keys.rotations:
+        keep(folder, one.note, one.receipt.checkpoint)
+    seen = kept(folder, keys)
     keep(folder, note, head)
     for old_note, old in seen:
+        accused = out_of_force(old_note, old, keys)
+        if accused is not None:
+            text = f"a key that is not in force has signed the checkpoint of {old.size} entries"
+            return Fetched(head, "KEY", text, accused)
         if old.size == head.size and old.root != head.root:
-            return Fetched(head, "FORK", "two roots for one size", fork_of(old_note, note, ()))
-    last = _present(folder, key)
+            evidence = fork_of(old_note, note, (), keys)
+            return Fetched(head, "FORK", "two roots for one size", evidence)
+    last = _present(folder, keys)
     if last is not None and head.size < last[1].size:
-        return _smaller(folder, note, head, last)
+        return _smaller(folder, note, head, last, keys)
     verified = last[1].size if last else 0
     try:
         _take(source, folder, head, verified, told)
@@ -88,15 +113,16 @@ def fetch(
         except IncompleteError:
             if last is None:
                 raise
-            return _other_history(source, folder, note, head, last, told)
-    fetched = _compared(Folder(folder, head.size), note, head, seen)
+            return _other_history(source, folder, (note, head), last, keys, told)
+    fetched = _compared(Folder(folder, head.size), note, head, seen, keys)
     if not fetched.code:
+        keep_rotations(folder, keys)
         write(folder / HEAD_FILE, note)
         _drop_partial(folder, head.size)
     return fetched
 
 
-def _present(folder: Path, key: LogKey) -> tuple[bytes, Checkpoint] | None:
+def _present(folder: Path, keys: Keys) -> tuple[bytes, Checkpoint] | None:
     """Gives the checkpoint of what has been fetched and verified."""
     path = folder / HEAD_FILE
     if not path.exists():
@@ -106,13 +132,13 @@ def _present(folder: Path, key: LogKey) -> tuple[bytes, Checkpoint] | None:
         head = parse_head(note)
     except FormatError as error:
         raise IncompleteError(f"{path}: {error}") from None
-    if not head.is_signed_by(key):
+    if not keys.have_signed(head):
         raise IncompleteError(f"{path} is not signed by the log's key")
     return note, head
 
 
 def _smaller(
-    folder: Path, note: bytes, head: Checkpoint, last: tuple[bytes, Checkpoint]
+    folder: Path, note: bytes, head: Checkpoint, last: tuple[bytes, Checkpoint], keys: Keys
 ) -> Fetched:
     """Judges a log that has become smaller. Spec: AUD-2."""
     tree = Folder(folder, last[1].size)
@@ -120,18 +146,19 @@ def _smaller(
         text = f"the log serves {head.size} entries after {last[1].size}: an old state, or a cache"
         return Fetched(head, "ROLLBACK", text)
     text = f"its {head.size} entries are not the first ones of the {last[1].size} it had"
-    return Fetched(head, "FORK", text, fork_of(note, last[0], tree.consistency(head.size)))
+    evidence = fork_of(note, last[0], tree.consistency(head.size), keys)
+    return Fetched(head, "FORK", text, evidence)
 
 
 def _compared(
-    tree: Folder, note: bytes, head: Checkpoint, seen: list[tuple[bytes, Checkpoint]]
+    tree: Folder, note: bytes, head: Checkpoint, seen: list[tuple[bytes, Checkpoint]], keys: Keys
 ) -> Fetched:
     """Compares a whole log with every checkpoint seen before."""
     for old_note, old in seen:
         if old.size < head.size and tree.root(old.size) != old.root:
             text = f"the log of {head.size} entries does not extend the one of {old.size}"
             nodes = tree.consistency(old.size) if old.size else ()
-            return Fetched(head, "FORK", text, fork_of(old_note, note, nodes))
+            return Fetched(head, "FORK", text, fork_of(old_note, note, nodes, keys))
     return Fetched(head)
 
 
@@ -187,16 +214,17 @@ def _tile(source: Source, level: int, number: int, width: int) -> bytes:
 def _other_history(
     source: Source,
     folder: Path,
-    note: bytes,
-    head: Checkpoint,
+    served: tuple[bytes, Checkpoint],
     last: tuple[bytes, Checkpoint],
+    keys: Keys,
     told: Told,
 ) -> Fetched:
     """What is served does not continue what was there: takes it whole, to see if it is a log."""
+    note, head = served
     other = folder / f"other-{head.size}-{head.root.hex()[:16]}"
     _take(source, other, head, 0, told)
     write(other / HEAD_FILE, note)
-    fetched = _compared(Folder(other, head.size), note, head, [last])
+    fetched = _compared(Folder(other, head.size), note, head, [last], keys)
     if not fetched.code:
         raise IncompleteError("the folder holds something else than was verified: fetch anew")
     return fetched

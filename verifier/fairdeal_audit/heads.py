@@ -2,10 +2,12 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairdeal_verifier.encoding import FormatError, UnreadableError, read_json
 from fairdeal_verifier.note import MAX_NOTE, Checkpoint, LogKey
+from fairdeal_verifier.rotation import Keys, Rotation
 
 KEY_FILE = "log.vkey"
 HEAD_FILE = "checkpoint"
@@ -56,21 +58,30 @@ def write(path: Path, data: bytes) -> None:
     os.replace(part, path)  # noqa: PTH105 - the same, and shorter
 
 
-def trusted_key(folder: Path, option: str | None) -> LogKey:
+def trusted_key(folder: Path, option: str | None, rotations: Sequence[Rotation] = ()) -> LogKey:
     """Gives the log key to trust: the option, which is kept, or the one kept.
+
+    Args:
+        folder: Of `fetch`.
+        option: A key given now.
+        rotations: Those that the folder holds: any key of the log will do.
 
     Raises:
         ValueError: There is none, or the option is another than the one kept.
     """
     kept = folder / KEY_FILE
     text = kept.read_text("utf-8").strip() if kept.exists() else None
-    if option is not None and text is not None and option != text:
+    if (
+        option is not None
+        and text is not None
+        and LogKey.parse(option) not in Keys.of(LogKey.parse(text), rotations).keys
+    ):
         raise ValueError(f"{kept} holds another key: this folder is of another log")
     if option is None and text is None:
         raise ValueError(
             "give the log's key with --key the first time, from elsewhere than the log"
         )
-    return LogKey.parse(option or text or "")
+    return LogKey.parse(text or option or "")
 
 
 def keep_key(folder: Path, option: str | None) -> None:
@@ -86,8 +97,8 @@ def keep(folder: Path, note: bytes, head: Checkpoint) -> None:
         write(folder / _KEPT / name, note)
 
 
-def kept(folder: Path, key: LogKey) -> list[tuple[bytes, Checkpoint]]:
-    """Gives the checkpoints that were seen and are signed, the smallest first."""
+def kept(folder: Path, keys: Keys) -> list[tuple[bytes, Checkpoint]]:
+    """Gives the checkpoints that were seen and one of the keys has signed, the smallest first."""
     found = []
     for path in (folder / _KEPT).glob("*.note"):
         if _KEPT_NAME.fullmatch(path.name):
@@ -96,6 +107,6 @@ def kept(folder: Path, key: LogKey) -> list[tuple[bytes, Checkpoint]]:
                 head = parse_head(note)
             except FormatError:
                 continue
-            if head.is_signed_by(key):
+            if any(head.is_signed_by(key) for key in keys.keys):
                 found.append((note, head))
     return sorted(found, key=lambda one: (one[1].size, one[1].root))

@@ -6,15 +6,16 @@ from itertools import pairwise
 
 from fairdeal_audit.evidence import Evidence, Statement
 from fairdeal_audit.hands import cards_twice
-from fairdeal_audit.heads import parse_head
+from fairdeal_audit.judge_keys import key_fault, two_successors
 from fairdeal_audit.replay import is_test
+from fairdeal_audit.statements import Entries, NothingError, are_of_one_table, head_in
 from fairdeal_audit.tiles import roots_by_consistency
-from fairdeal_verifier.encoding import FormatError, UnreadableError, are_in_one_form
-from fairdeal_verifier.events import Step, parse
+from fairdeal_verifier.encoding import FormatError, UnreadableError
+from fairdeal_verifier.events import Step
 from fairdeal_verifier.file import HandFile, read
-from fairdeal_verifier.kinds import MAX_SEATS
-from fairdeal_verifier.note import Checkpoint, LogKey, Receipt
+from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.outcome import FAIL, PASS, Report
+from fairdeal_verifier.rotation import Keys, lead, write_rotations
 from fairdeal_verifier.verify import verify
 
 _ENDS = ("hand.closed", "hand.aborted")
@@ -28,84 +29,40 @@ _COUNTED = (
 _COUNTED_UNDISCLOSED = ("terms", "order", "end")
 
 
-class _NothingError(Exception):
-    """A statement does not hold, so nothing follows from it."""
-
-
-class _Entries:
-    """The entries of some evidence, each shown to be in the log."""
-
-    def __init__(self, statements: tuple[Statement, ...], key: LogKey) -> None:
-        if not all("entry" in one for one in statements):
-            raise _NothingError
-        self.indices: list[int] = []
-        self.raws: list[bytes] = []
-        self.key = key
-        signed: set[str] = set()
-        for one in statements:
-            receipt = Receipt.parse(one["receipt"])
-            note = one["receipt"].partition("\n\n")[2]
-            if note not in signed and not receipt.checkpoint.is_signed_by(key):
-                raise _NothingError
-            signed.add(note)
-            raw = one["entry"].encode("utf-8")
-            if not receipt.includes(raw):
-                raise _NothingError
-            self.indices.append(receipt.index)
-            self.raws.append(raw)
-
-    def steps(self, least: int, most: int) -> list[Step]:
-        """Gives them as events of one table."""
-        if not least <= len(self.raws) <= most:
-            raise _NothingError
-        steps = []
-        for raw in self.raws:
-            text = raw.decode("ascii")
-            step = parse(text, MAX_SEATS)
-            if not are_in_one_form([text], [step.body]):
-                raise _NothingError
-            steps.append(step)
-        return steps
-
-
 def judge(evidence: Evidence, key: LogKey) -> str:
     """Judges.
 
     Args:
         evidence: What was read.
-        key: The log's key.
+        key: The log's key, or one of them if it has had several.
 
     Returns:
         Why the log's owner is guilty, or "" if nothing is proved.
 
-    Spec: AUD-6
+    Spec: AUD-6, AUD-9
     """
-    if evidence.consistency is not None and evidence.code != "FORK":
+    if evidence.consistency is not None and evidence.code not in ("FORK", "KEY"):
         return ""
     try:
+        rotations = lead(list(evidence.rotations or ()))
+        keys = Keys.of(key, rotations)
         if evidence.code == "HAND":
-            return _hand(evidence.statements, key)
+            return _hand(evidence.statements, keys, key)
+        if evidence.code == "KEY":
+            return key_fault(evidence, keys)
         if evidence.code == "FORK" and "checkpoint" in evidence.statements[0]:
-            return _heads(evidence, key)
-        entries = _Entries(evidence.statements, key)
+            return _heads(evidence, keys)
         if evidence.code == "FORK":
-            return _one_index(entries) if evidence.consistency is None else ""
-        return _JUDGES[evidence.code](entries)
-    except (_NothingError, FormatError, UnreadableError, UnicodeError):
+            return "" if evidence.consistency else _two_entries(evidence.statements, keys)
+        return _JUDGES[evidence.code](Entries(evidence.statements, keys))
+    except (NothingError, FormatError, UnreadableError, UnicodeError):
         return ""
 
 
-def _heads(evidence: Evidence, key: LogKey) -> str:
-    heads: list[Checkpoint] = []
-    for one in evidence.statements:
-        if "checkpoint" not in one:
-            raise _NothingError
-        head = parse_head(one["checkpoint"].encode("utf-8"))
-        if not head.is_signed_by(key):
-            raise _NothingError
-        heads.append(head)
-    if len(heads) != 2:
-        raise _NothingError
+def _heads(evidence: Evidence, keys: Keys) -> str:
+    heads = [head_in(one) for one in evidence.statements]
+    if len(heads) != 2 or not all(keys.have_signed(head) for head in heads):
+        raise NothingError
     first, second = heads
     if evidence.consistency is None:
         if first.size == second.size and first.root != second.root:
@@ -117,16 +74,16 @@ def _heads(evidence: Evidence, key: LogKey) -> str:
     return ""
 
 
-def _one_index(entries: _Entries) -> str:
+def _two_entries(statements: tuple[Statement, ...], keys: Keys) -> str:
+    return two_successors(statements, keys) or _one_index(Entries(statements, keys))
+
+
+def _one_index(entries: Entries) -> str:
     if len(entries.raws) != 2:
-        raise _NothingError
+        raise NothingError
     if entries.indices[0] == entries.indices[1] and entries.raws[0] != entries.raws[1]:
         return f"it has given receipts for two entries at index {entries.indices[0]}"
     return ""
-
-
-def _are_of_one_table(steps: list[Step]) -> bool:
-    return len({step.body["table"] for step in steps}) == 1
 
 
 def _are_linked(steps: list[Step]) -> bool:
@@ -136,9 +93,9 @@ def _are_linked(steps: list[Step]) -> bool:
     )
 
 
-def _chain(entries: _Entries) -> str:
+def _chain(entries: Entries) -> str:
     steps = entries.steps(2, 2)
-    if not _are_of_one_table(steps):
+    if not are_of_one_table(steps):
         return ""
     first, second = steps
     seq = first.body["seq"]
@@ -153,9 +110,9 @@ def _chain(entries: _Entries) -> str:
     return ""
 
 
-def _number(entries: _Entries) -> str:
+def _number(entries: Entries) -> str:
     steps = entries.steps(2, 64)
-    if not _are_of_one_table(steps) or not _are_linked(steps):
+    if not are_of_one_table(steps) or not _are_linked(steps):
         return ""
     first, last = steps[0], steps[-1]
     if len(steps) == 2 and "hand" in first.body and first.type not in (*_ENDS, "hand.disclosed"):
@@ -173,32 +130,32 @@ def _number(entries: _Entries) -> str:
     return ""
 
 
-def _terms(entries: _Entries) -> str:
+def _terms(entries: Entries) -> str:
     steps = entries.steps(2, 2)
     table, hand = steps
-    if _types(steps) != ["table.opened", "hand.opened"] or not _are_of_one_table(steps):
+    if _types(steps) != ["table.opened", "hand.opened"] or not are_of_one_table(steps):
         return ""
     if hand.body["terms"] != table.head:
         return f"hand {hand.body['hand']} names other terms than its table"
     return ""
 
 
-def _commitment(entries: _Entries) -> str:
+def _commitment(entries: Entries) -> str:
     steps = entries.steps(2, 2)
     before, after = steps
     if before.type not in ("table.opened", "hand.opened") or after.type != "hand.opened":
         return ""
     number = before.body.get("hand", 0)
-    if not _are_of_one_table(steps) or after.body["hand"] != number + 1:
+    if not are_of_one_table(steps) or after.body["hand"] != number + 1:
         return ""
     if after.body["commitment"] != before.body["next_commitment"]:
         return f"the commitment of hand {number + 1} is not the one announced before"
     return ""
 
 
-def _reuse(entries: _Entries) -> str:
+def _reuse(entries: Entries) -> str:
     steps = entries.steps(2, 2)
-    if _types(steps) != ["hand.opened"] * 2 or is_test(entries.key.name):
+    if _types(steps) != ["hand.opened"] * 2 or is_test(entries.keys.name):
         return ""
     first, second = [step.body for step in steps]
     if (first["table"], first["hand"]) == (second["table"], second["hand"]):
@@ -208,19 +165,19 @@ def _reuse(entries: _Entries) -> str:
     return ""
 
 
-def _card(entries: _Entries) -> str:
+def _card(entries: Entries) -> str:
     steps = entries.steps(1, 2)
-    if not _are_of_one_table(steps) or len({step.body.get("hand") for step in steps}) != 1:
+    if not are_of_one_table(steps) or len({step.body.get("hand") for step in steps}) != 1:
         return ""
     if cards_twice(steps) is not None:
         return "in one epoch of a hand a card is at two positions, or a position has two cards"
     return ""
 
 
-def _withheld(entries: _Entries) -> str:
+def _withheld(entries: Entries) -> str:
     steps = entries.steps(3, 3)
     table, end, after = steps
-    if table.type != "table.opened" or end.type not in _ENDS or not _are_of_one_table(steps):
+    if table.type != "table.opened" or end.type not in _ENDS or not are_of_one_table(steps):
         return ""
     if table.body["disclosure"] != "hand" or end.body.get("reason") == "lost":
         return ""
@@ -236,25 +193,26 @@ def _types(steps: list[Step]) -> list[str]:
     return [step.type for step in steps]
 
 
-def _hand(statements: tuple[Statement, ...], key: LogKey) -> str:
+def _hand(statements: tuple[Statement, ...], keys: Keys, key: LogKey) -> str:
     """Judges a hand's file, all of which the log has to hold. Spec: AUD-5."""
     if "file" not in statements[0]:
         return ""
     data = statements[0]["file"].encode("utf-8")
-    report, file = verify(data, key=_vkey(key)), read(data)
+    rotations = write_rotations(keys.rotations) if keys.rotations else None
+    report, file = verify(data, key=_vkey(key), rotations=rotations), read(data)
     if not all(report.status(check) == PASS for check in _NEEDED):
         return ""
     if file.opened.body["terms"] != file.table.head:
         return ""
     if file.disclosed is not None:
-        if len(statements) != 2 or not _is_disclosed_so(file, statements[1:], key):
+        if len(statements) != 2 or not _is_disclosed_so(file, statements[1:], keys):
             return ""
         return _counted(report, file, _COUNTED)
     return _counted(report, file, _COUNTED_UNDISCLOSED) if len(statements) == 1 else ""
 
 
-def _is_disclosed_so(file: HandFile, statements: tuple[Statement, ...], key: LogKey) -> bool:
-    (step,) = _Entries(statements, key).steps(1, 1)
+def _is_disclosed_so(file: HandFile, statements: tuple[Statement, ...], keys: Keys) -> bool:
+    (step,) = Entries(statements, keys).steps(1, 1)
     names = ("table", "hand")
     opened, disclosed = file.opened.body, file.disclosed or {}
     return (
@@ -275,12 +233,11 @@ def _counted(report: Report, file: HandFile, counted: tuple[str, ...]) -> str:
 
 
 def _vkey(key: LogKey) -> str:
-
     data = b64encode(b"\x01" + key.public_key).decode("ascii")
     return f"{key.name}+{key.key_id.hex()}+{data}"
 
 
-_JUDGES: dict[str, Callable[[_Entries], str]] = {
+_JUDGES: dict[str, Callable[[Entries], str]] = {
     "CHAIN": _chain,
     "NUMBER": _number,
     "TERMS": _terms,

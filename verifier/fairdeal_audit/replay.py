@@ -5,19 +5,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from itertools import islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from operator import itemgetter
 from pathlib import Path
 
-from fairdeal_audit.heads import HEAD_FILE, parse_head
+from fairdeal_audit.continued import Continued, compare_with, noted
+from fairdeal_audit.heads import HEAD_FILE, parse_head, trusted_key
+from fairdeal_audit.keys import keys_of
 from fairdeal_audit.progress import Finding, Tally
 from fairdeal_audit.store import NAME, Store, Value
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
 from fairdeal_audit.worker import Round, Worker, serve
 from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.note import Checkpoint, LogKey
+from fairdeal_verifier.rotation import Keys
 
 BUNDLES = 32
 """Done in one step; so much is done again after a kill."""
@@ -36,29 +40,33 @@ class Outcome:
     Attributes:
         head: The log's checkpoint.
         tally: Counts.
+        keys: Its keys.
+        continued: What it says of the log that it continues, or None.
         running: Hands under way.
         hidden: Hands that have ended and are not due to be disclosed yet.
         findings: In the order of the log.
     """
 
     head: Checkpoint
+    keys: Keys
+    continued: Continued | None
     tally: Tally
     running: int
     hidden: int
     findings: tuple[Finding, ...]
 
 
-def head_of(folder: Path, key: LogKey) -> Checkpoint:
+def head_of(folder: Path, keys: Keys) -> Checkpoint:
     """Reads a folder's checkpoint.
 
     Raises:
-        IncompleteError: There is none that the key has signed.
+        IncompleteError: There is none that the key in force has signed.
     """
     try:
         head = parse_head((folder / HEAD_FILE).read_bytes())
     except (OSError, FormatError) as error:
         raise IncompleteError(f"{folder / HEAD_FILE}: {error}") from None
-    if not head.is_signed_by(key):
+    if not keys.have_signed(head):
         raise IncompleteError(f"{folder / HEAD_FILE} is not signed by the log's key")
     return head
 
@@ -69,54 +77,87 @@ def replay(
     *,
     processes: int = 1,
     grace: int = GRACE,
+    continues: Path | None = None,
     told: Told = lambda *_progress: None,
 ) -> Outcome:
     """Replays a log in a folder, from where an earlier replay has come to.
 
     Args:
         folder: As `fetch` leaves it, or any in the layout of LOG-8.
-        key: The log's key.
+        key: The log's key, or one of them if it has had several.
         processes: How many work at once.
         grace: Seconds after a deadline before it counts as missed.
+        continues: The folder of the log that this one continues, to be held against it.
         told: Is told of progress.
 
     Raises:
         IncompleteError: The folder does not hold what the checkpoint says.
+        ValueError: The log does not continue that other one.
+
+    Spec: AUD-2, AUD-9, AUD-10
     """
-    head = head_of(folder, key)
+    keys = keys_of(folder, key)
+    head = head_of(folder, keys)
     log = Folder(folder, head.size)
     log.check()
     if log.root() != head.root:
         raise IncompleteError("the folder's tiles do not have its checkpoint's root")
-    store = _store(folder, log)
+    lost = list(_lost(log, continues)) if continues else []
+    store = _store(folder, log, keys)
     try:
         if int(store.meta("size") or 0) < log.size:
-            workers = _Alone(log, store) if processes == 1 else _Others(folder, log, processes)
+            workers = (
+                _Alone(log, keys, store)
+                if processes == 1
+                else _Others(folder, log, keys, processes)
+            )
             try:
-                _follow(log, store, workers, told, looks_for_reuse=not is_test(key.name))
+                _follow(log, keys, store, workers, told)
             finally:
                 workers.close()
-        return _outcome(head, store, grace)
+        return _outcome(log, head, keys, store, grace, lost)
     finally:
         store.close()
 
 
-def _store(folder: Path, log: Folder) -> Store:
-    """Opens what was done before, if it was done of this log."""
+def _store(folder: Path, log: Folder, keys: Keys) -> Store:
+    """Opens what was done before, if it was done of this log and by these keys."""
     store = Store(folder / NAME)
     size = int(store.meta("size") or 0)
-    if size > log.size or (size and store.meta("root") != log.root(size).hex()):
+    if size > log.size or (
+        size
+        and (store.meta("root"), store.meta("keys"))
+        != (log.root(size).hex(), _keys_until(keys, size))
+    ):
         store.close()
         (folder / NAME).unlink()
         store = Store(folder / NAME)
     return store
 
 
+def _keys_until(keys: Keys, size: int) -> str:
+    """Writes which keys were known for the first entries of a log."""
+    names = [f"{keys.keys[0].key_id.hex()} {keys.keys[0].public_key.hex()}"]
+    names += [one.event.raw.hex() for one in keys.rotations if one.event.size < size]
+    return sha256("\n".join(names).encode()).hexdigest()
+
+
+def _lost(log: Folder, continues: Path) -> Iterator[Finding]:
+    """Holds the log against the one that it continues. Spec: AUD-10."""
+    keys = keys_of(continues, trusted_key(continues, None))
+    old = Folder(continues, head_of(continues, keys).size)
+    old.check()
+    if old.root() != head_of(continues, keys).root:
+        raise IncompleteError("the old log's tiles do not have its checkpoint's root")
+    for text in compare_with(log, old, keys):
+        yield Finding(0, "LOST", "", 0, text)
+
+
 class _Alone:
     """Does each step in this process, when it is waited for."""
 
-    def __init__(self, log: Folder, store: Store) -> None:
-        self._worker = Worker(log, store, 0, 1)
+    def __init__(self, log: Folder, keys: Keys, store: Store) -> None:
+        self._worker = Worker(log, keys, store, 0, 1)
         self._asked = (0, 0)
 
     def ask(self, start: int, end: int) -> None:
@@ -136,13 +177,14 @@ class _Others:
     all but the last have been written when it is asked for the next.
     """
 
-    def __init__(self, folder: Path, log: Folder, processes: int) -> None:
+    def __init__(self, folder: Path, log: Folder, keys: Keys, processes: int) -> None:
         context = get_context("spawn")
         self._pipes: list[Connection] = []
         self._children = []
         for share in range(processes):
             ours, theirs = context.Pipe()
-            arguments = (theirs, folder, log.size, share, processes, folder / NAME)
+            where = (folder, log.size)
+            arguments = (theirs, where, keys, share, processes, folder / NAME)
             child = context.Process(target=serve, args=arguments, daemon=True)
             child.start()
             theirs.close()
@@ -171,14 +213,7 @@ class _Others:
             child.join(10)
 
 
-def _follow(
-    log: Folder,
-    store: Store,
-    workers: _Alone | _Others,
-    told: Told,
-    *,
-    looks_for_reuse: bool,
-) -> None:
+def _follow(log: Folder, keys: Keys, store: Store, workers: _Alone | _Others, told: Told) -> None:
     """Follows all entries from one on, step by step."""
     done = start = int(store.meta("size") or 0)
     began, hands = time.monotonic(), 0
@@ -202,10 +237,11 @@ def _follow(
             newest = max(newest, part.at)
             hands += part.tally.hands
             tally = Tally(**{n: v + asdict(part.tally)[n] for n, v in asdict(tally).items()})
-        if looks_for_reuse:
+        if not is_test(keys.name):
             store.add(_reuse(store, values))
         store.set("size", str(done))
         store.set("root", log.root(done).hex())
+        store.set("keys", _keys_until(keys, done))
         store.set("at", str(newest))
         store.set("tally", json.dumps(asdict(tally)))
         store.end()
@@ -225,9 +261,16 @@ def _reuse(store: Store, values: list[Value]) -> Iterator[Finding]:
         yield Finding(index, "REUSE", table, hand, text, proof)
 
 
-def _outcome(head: Checkpoint, store: Store, grace: int) -> Outcome:
-    """Adds what shows only now: what nobody ended. Spec: AUD-2."""
-    findings = list(islice(store.findings(), MOST_FINDINGS))
+def _outcome(
+    log: Folder, head: Checkpoint, keys: Keys, store: Store, grace: int, lost: list[Finding]
+) -> Outcome:
+    """Adds what shows only now: what nobody ended, and what others say. Spec: AUD-2, AUD-9."""
+    findings = [*lost, *islice(store.findings(), MOST_FINDINGS)]
+    for one in keys.rotations:
+        index = one.event.size
+        if index < log.size and log.entry(index) != one.event.raw:
+            text = "what the log says of its keys names a log.rotated that is not there"
+            findings.append(Finding(index, "KEY", "", 0, text))
     running = hidden = 0
     for progress in store.open_tables():
         running += bool(progress.running)
@@ -242,4 +285,5 @@ def _outcome(head: Checkpoint, store: Store, grace: int) -> Outcome:
             what = f"hand {progress.hand}" if progress.running else "the idle table"
             text = f"nobody ended {what}, {late} s after its deadline"
             findings.append(Finding(progress.last, "OVERDUE", name, progress.hand, text))
-    return Outcome(head, store.tally(), running, hidden, tuple(findings))
+    counted = (store.tally(), running, hidden, tuple(findings))
+    return Outcome(head, keys, noted(log), *counted)

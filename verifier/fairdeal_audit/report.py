@@ -29,13 +29,15 @@ def write_evidence(folder: Path, key: LogKey, outcome: Outcome) -> dict[int, str
     for old in (folder / EVIDENCE).glob("[0-9]*.json"):
         old.unlink()
     tree = Folder(folder, outcome.head.size)
+    note = own_note(outcome.head, outcome.keys)
     for number, finding in enumerate(outcome.findings, 1):
-        evidence = evidence_for(finding, tree, own_note(outcome.head, key))
         # Only what holds by itself is written: of a hand that fails because an entry is missing, or
         # that does not follow the one before, no file of this hand alone proves anything.
-        if evidence is not None and judge(evidence, key):
-            names[number] = f"{EVIDENCE}/{number:04}-{finding.code}.json"
-            write(folder / names[number], evidence.encode())
+        for evidence in evidence_for(finding, tree, note, outcome.keys):
+            if judge(evidence, key):
+                names[number] = f"{EVIDENCE}/{number:04}-{finding.code}.json"
+                write(folder / names[number], evidence.encode())
+                break
         if len(names) == MOST_EVIDENCE:
             break
     return names
@@ -59,6 +61,12 @@ def to_json(outcome: Outcome, names: dict[int, str]) -> dict[str, Any]:
         "origin": outcome.head.origin,
         "size": outcome.head.size,
         "root": outcome.head.root.hex(),
+        "rotations": [
+            {"entry": one.event.size, "key": f"{one.event.new.name}+{one.event.new.key_id.hex()}"}
+            for one in outcome.keys.rotations
+            if one.event.size < outcome.head.size
+        ],
+        "continues": asdict(outcome.continued) if outcome.continued else None,
         "counts": asdict(outcome.tally) | {"running": outcome.running, "hidden": outcome.hidden},
         "findings": findings,
     }
@@ -78,6 +86,12 @@ def to_text(report: dict[str, Any]) -> str:
         f"deal), {counts['running']:,} under way, {counts['hidden']:,} not due to be disclosed yet"
     )
     lines = [f"{report['origin']}: {report['size']:,} entries, root {report['root']}", hands]
+    lines += [
+        f"its key changed at entry {one['entry']:,}: {one['key']} from then on"
+        for one in report["rotations"]
+    ]
+    if report["continues"]:
+        lines.append(_continued(report["continues"]))
     for one in findings[:_SHOWN]:
         where = f"entry {one['entry']}" + (f" of {one['table']}" if one["table"] else "")
         lines.append(f"{one['code']}  {where}: {one['text']}")
@@ -92,6 +106,18 @@ def to_text(report: dict[str, Any]) -> str:
         "them, and keep receipts."
     )
     return "\n".join([*lines, verdict, *([] if findings else [closing])]) + "\n"
+
+
+def _continued(one: dict[str, Any]) -> str:
+    by = (
+        "and its key has signed that"
+        if one["is_signed_by_old"]
+        else ("but its key has not signed that, which proves nothing about it")
+    )
+    return (
+        f"it continues {one['old_origin']} of {one['old_size']:,} entries, {one['kept_size']:,} of "
+        f"them kept, {one['lost']:,} hands lost; {by}"
+    )
 
 
 def fetched_text(fetched: Fetched) -> str:

@@ -79,6 +79,11 @@ class LogKey:
         return cls(name, key_id, data[1:])
 
 
+def checkpoint_text(origin: str, size: int, root: bytes) -> str:
+    """Writes the three lines that a log signs. Spec: LOG-2."""
+    return f"{origin}\n{size}\n{base64.b64encode(root).decode('ascii')}\n"
+
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A signed state of the log. Spec: LOG-2, LOG-3."""

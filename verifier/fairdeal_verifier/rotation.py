@@ -110,6 +110,11 @@ class Rotation:
             raise FormatError("the receipt of a log.rotated is not signed by its new key")
         return cls(event, proof, (entry, receipt))
 
+    @property
+    def note(self) -> bytes:
+        """The receipt's checkpoint, signed."""
+        return self.texts[1].partition("\n\n")[2].encode()
+
     def to_json(self) -> dict[str, str]:
         """Gives it as LOG-32 has it."""
         return {"entry": self.texts[0], "receipt": self.texts[1]}
@@ -206,6 +211,14 @@ class Keys:
     def at(self, size: int) -> LogKey:
         """Gives the key in force for checkpoints of a size. Spec: LOG-27."""
         return self.keys[bisect_left(self.rotations, size, key=lambda one: one.event.size)]
+
+    def ended_between(self, start: int, index: int) -> int:
+        """Gives where a key has ended between two entries, or -1. Spec: LOG-28."""
+        if not self.rotations:
+            return -1
+        at = bisect_left(self.rotations, start, key=lambda one: one.event.size)
+        ends = [one.event.size for one in self.rotations[at : at + 1]]
+        return ends[0] if ends and start < ends[0] < index else -1
 
     def have_signed(self, head: Checkpoint) -> bool:
         """Says if the key in force at its size has signed a checkpoint. Spec: LOG-27."""
