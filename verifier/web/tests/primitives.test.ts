@@ -19,7 +19,7 @@ function vectors<T>(name: string): T {
 
 test("framed hashes and messages", () => {
   const { framed, streams } = vectors<{ framed: { tag: Tag; fields: string[]; hash: string; message: string }[]; streams: { key: string; name: string; bytes: string }[] }>("hashing");
-  assert.equal(framed.length, 9);
+  assert.equal(new Set(framed.map((one) => one.tag)).size, framed.length);
   for (const one of framed) {
     const fields = one.fields.map(fromHex);
     assert.equal(hex(message(one.tag, ...fields)), one.message);

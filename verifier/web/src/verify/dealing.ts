@@ -92,7 +92,6 @@ function checkShuffle(file: HandFile, seeds: Seeds, replay: Replay, findings: Fi
   }
   let fault = "";
   for (const { card, epoch, position } of replay.stated) {
-    if (!seeds.complete(epoch)) continue;
     const held = replay.decks.get(epoch)?.order[position] ?? "no card";
     if (held !== card) fault ||= `position ${position} of epoch ${epoch} holds ${held}, stated is ${card} (SHUF-2)`;
   }
@@ -109,7 +108,7 @@ function checkCards(file: HandFile, replay: Replay, findings: Findings): void {
   const cards = new Map<string, string>();
   const named = new Set(indicator ? [indicator] : []);
   let fault = "";
-  for (const { card, epoch, position } of replay.stated) {
+  for (const { card, epoch, position } of [...replay.stated, ...file.openings]) {
     const place = at(epoch, position);
     named.add(card);
     if ((places.get(place) ?? card) !== card) fault ||= `position ${position} of epoch ${epoch} is stated with two cards`;
@@ -128,7 +127,8 @@ function checkDealt(file: HandFile, seeds: Seeds, replay: Replay, findings: Find
   const ids = ["deck.root", "first", "deal", "pick.first", ...(game === "kozel" ? ["pick.indicator"] : [])];
   if (!replay.dealt) {
     for (const id of ids) {
-      if (file.final) findings.na(id, "note.not_dealt");
+      if (id === "pick.first" && given !== null) findings.na(id, "note.first_not_drawn");
+      else if (file.final) findings.na(id, "note.not_dealt");
       else findings.skip(id, "note.not_dealt_yet");
     }
     return;
@@ -174,7 +174,6 @@ function checkPlay(file: HandFile, seeds: Seeds, replay: Replay, findings: Findi
   if (!referee || !rules) findings.na("play", "note.no_referee");
   else if (!replay.dealt && file.final) findings.na("play", "note.not_dealt");
   else if (!file.disclosed) findings.skip("play", "note.play_later");
-  else if (!file.final) findings.skip("play", "note.not_ended");
   else if (!seeds.good || !replay.decks.has(0)) findings.skip("play", "note.no_seeds");
   else {
     const failed = findings.checks.find(({ id, status }) => status === "FAIL" && /^(order|deal|draw\.\d+|reshuffle\.\d+)$/.test(id));
@@ -182,8 +181,10 @@ function checkPlay(file: HandFile, seeds: Seeds, replay: Replay, findings: Findi
     else {
       const wrong = matchFault(file, rules);
       const followed = wrong ? null : follow(file, rules, cards);
-      if (!wrong && followed?.unknown) findings.skip("play", followed.unknown);
-      else findings.judge("play", wrong || (followed?.fault ?? ""));
+      const fault = wrong || (followed?.fault ?? "");
+      if (!fault && followed?.unknown) findings.skip("play", followed.unknown);
+      else if (!fault && !file.final) findings.skip("play", "note.not_ended");
+      else findings.judge("play", fault);
       return followed;
     }
   }
@@ -207,7 +208,7 @@ function checkDisclosure(file: HandFile, findings: Findings, replay: Replay): vo
     const rank = ([epoch, position]: Place): number => 256 * epoch + position;
     for (const all of disclosed.discards.values()) {
       for (const places of all) {
-        if (places.some((place, i) => i > 0 && rank(place) <= rank(places[i - 1] ?? place))) fault ||= "a discard is not disclosed in ascending order (FILE-3)";
+        if (places.some((place, i) => i > 0 && rank(place) < rank(places[i - 1] ?? place))) fault ||= "a discard is not disclosed in ascending order (FILE-3)";
       }
     }
     if (openings.length) fault ||= "single cards are opened although the server seed is (FILE-4)";

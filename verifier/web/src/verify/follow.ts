@@ -210,12 +210,7 @@ export function follow(file: HandFile, rules: PlayRules, cards: ReadonlyMap<stri
       }
       return waited < 1000 * file.table.body.timeouts.turn ? "the turn was not yet over (PLAY-6)" : "";
     }
-    if (reason === "idle" && turn.length > 0) {
-      return "a seat was on turn, so the hand was not idle (PLAY-6)";
-    }
-    return reason === "operator" && turn.length > 0 && missing.length > 0 && !isTurn
-      ? "the seats named as missing are not those on turn (HAND-16)"
-      : "";
+    return reason === "idle" && turn.length > 0 ? "a seat was on turn, so the hand was not idle (PLAY-6)" : "";
   }
 
   function look(play: Play): void {

@@ -60,8 +60,6 @@ export class Replay {
   readonly #counts = new Map<string, number>();
   /** A fault of `cards.returned`, which the next check reports. */
   #returned = "";
-  /** Events of the play that stand before the deal. */
-  readonly #early: HandEvent[] = [];
 
   constructor(file: HandFile, seeds: Seeds, game: DealingGame) {
     const seats = Array.from({ length: file.table.body.seats }, (_, seat) => seat);
@@ -125,8 +123,7 @@ export class Replay {
     const due = this.dealing?.due;
     if (due === "cards.given" && type !== "cards.given") this.deal ||= "the sixes that had to change hands did not (SVO-3)";
     this.#judge(event, fault);
-    if (!this.dealing) this.#early.push(event);
-    else this.#follow(event);
+    this.#follow(event);
   }
 
   /** A reshuffle may have become due by an event. */
@@ -185,8 +182,9 @@ export class Replay {
   /** Spec: GAME-1, and what the games say of `hand.dealt`. */
   #deal(event: EventOf<"hand.dealt">): void {
     const again = this.dealing !== null;
-    this.order.dealt();
+    this.order.dealt(again);
     if (again) {
+      this.stated.push(...event.body.shown);
       this.deal ||= "the cards were dealt twice (HAND-6)";
       return;
     }
@@ -219,7 +217,6 @@ export class Replay {
     this.dealSkip = judged.skip;
     if ((indicator === null) === (game === "kozel")) this.deal ||= "the indicator is stated exactly in Kozel (KOZ-1)";
     else if (game === "kozel" && shown[0] && shown[0].card !== indicator) this.deal ||= "the card shown is not the indicator (KOZ-3)";
-    for (const one of this.#early.splice(0)) this.#judge(one, "");
     this.#follow(event);
   }
 
@@ -243,8 +240,9 @@ export class Replay {
         else if (deck.salts[position] !== salt) fault ||= `the salt of ${card} is not the one of its place (DECK-1)`;
       } else if (this.#file.disclosed) skip = "note.epoch";
       else {
-        const opening = this.#file.openings.find((other) => other.card === card && other.epoch === epoch && other.position === position && other.salt === salt);
-        if (!opening) fault ||= `${card} has no opening (FILE-4)`;
+        // One for each card, in the order of the events (FILE-4).
+        const opening = this.#file.openings[this.stated.length - 1];
+        if (opening?.card !== card || opening.epoch !== epoch || opening.position !== position || opening.salt !== salt) fault ||= `${card} has no opening (FILE-4)`;
         else if (!opens(opening, begun.root, begun.size)) fault ||= `the opening of ${card} does not lead to the deck root (DECK-3)`;
       }
     }
@@ -280,8 +278,9 @@ export class Replay {
   #lock(seat: number, k: number, places: readonly Place[]): string {
     const key = this.#seeds.key(0);
     if (!key) return "";
+    const sorted = [...places].sort(([a, one], [b, other]) => a - b || one - other);
     const salt = new Stream(key, `discard ${seat} ${k}`).take(32);
-    return hex(hash("discard", u32be(this.#file.opened.body.hand), Uint8Array.of(seat), u32be(k), salt, joinPlaces(places)));
+    return hex(hash("discard", u32be(this.#file.opened.body.hand), Uint8Array.of(seat), u32be(k), salt, joinPlaces(sorted)));
   }
 
   /** Spec: HAND-12, HAND-13. */
@@ -356,7 +355,7 @@ export class Replay {
         break;
       case "operator":
         legal = phase !== "exhausted";
-        named ||= late.length ? missing.join() === late.join() : turn;
+        named = missing.every((seat) => late.includes(seat));
         break;
       default:
         return "the service has lost its secret";

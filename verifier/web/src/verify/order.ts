@@ -93,10 +93,16 @@ export class Order {
     if (this.phase === "declare" && this.trumps.size === this.#table.seats) this.phase = "seal";
   }
 
+  get #isSealed(): boolean {
+    return this.#contribute.every((seat) => this.#sealed.has(seat));
+  }
+
   sealed(event: EventOf<"seeds.sealed">): void {
     if (this.phase !== "seal") this.blame("a seat sealed when no seal was due (HAND-4)");
+    const wasSealed = this.#isSealed;
     this.#enter(event.body.seals, this.#sealed, "sealed");
-    if (this.phase === "seal" && this.missing.length === 0) {
+    // Seals that come too late are followed by their seeds all the same.
+    if (!wasSealed && this.#isSealed) {
       this.phase = "open";
       this.head = event;
     }
@@ -122,9 +128,10 @@ export class Order {
     }
   }
 
-  dealt(): void {
+  /** A second deal changes nothing. */
+  dealt(again: boolean): void {
     if (this.phase !== "deal") this.blame("the cards were dealt when the deal was not due (HAND-6)");
-    this.phase = "play";
+    if (!again) this.phase = "play";
   }
 
   /** A reshuffle is due from this event on. Spec: HAND-12, HAND-14. */

@@ -42,7 +42,8 @@ class MusDealing extends Dealing {
       const index = (one.seat - starter + 4) % 4;
       if (index !== this.#turns) turn = "the seats did not throw in turn from the round's first seat (MUS-1)";
       // A seat that was passed over is not waited for.
-      if (index >= this.#turns) this.#turns += 1;
+      if (index < this.#turns) continue;
+      this.#turns += 1;
       this.#locked.push(one);
       this.#heap.push({ thrown: one, round: this.#round });
     }
@@ -109,8 +110,9 @@ class MusDealing extends Dealing {
   }
 
   protected override showFault(_cards: readonly Shown[]): string {
+    if (this.halfLocked) return "cards were shown in the middle of a round of discards (MUS-5)";
     this.#shown = true;
-    return this.halfLocked ? "cards were shown in the middle of a round of discards (MUS-5)" : "";
+    return "";
   }
 }
 
