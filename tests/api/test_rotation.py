@@ -18,6 +18,9 @@ from fairdeal.log.note import SigningKey, VerifierKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import tiles_of
 from fairdeal_api import backup, keyring, system
+from fairdeal_api.client.api import ApiError
+from fairdeal_api.client.errors import CheckError
+from fairdeal_api.client.log import PinnedLog
 from fairdeal_api.export import export
 from fairdeal_api.fsck import check
 from fairdeal_api.restore import restore
@@ -308,6 +311,46 @@ def test_gossip_of_every_key(made, which, past, status):
         assert ".seen" in sentence
     else:
         Service(made)._close.close()
+
+
+# --- clients ------------------------------------------------------------------------------------
+
+
+class Files:
+    """What a client fetches to check the log with."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def content(self, path):
+        answer = self._client.get(path)
+        if answer.status_code != 200:
+            raise ApiError.of(path, answer)
+        return answer.content
+
+
+def test_a_client_that_pinned_the_old_key_learns_the_new_one(made):
+    """LOG-32: the key it trusts has signed the next; a head of before still has to fit."""
+    with Site(made) as site:
+        old = hands(site)
+        kept = site.client.get("/log/checkpoint").text
+    done = rotate(made)
+    with Site(made) as site:
+        new = hands(site)
+        api = Files(site.client)
+        for key in (done.old, done.new):
+            pinned = PinnedLog(api, key, kept)
+            assert pinned.knows(str(done.old))
+            assert pinned.knows(str(done.new))
+            entry = new.opened["events"][0]["event"].encode()
+            assert pinned.accept(new.opened["receipt"], entry).size > done.size
+            assert Checkpoint.open(pinned.kept, done.new)
+            pinned.accept(old.opened["receipt"], old.opened["events"][0]["event"].encode())
+        # The control: a key that leads nowhere.
+        stranger = PinnedLog(api, SigningKey(made.log_origin, bytes(32)).verifier)
+        assert not stranger.knows(str(done.new))
+        with pytest.raises(CheckError):
+            stranger.accept(new.opened["receipt"], entry)
 
 
 # --- copies -------------------------------------------------------------------------------------

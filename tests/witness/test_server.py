@@ -16,12 +16,14 @@ from typer.testing import CliRunner
 
 from fairdeal.errors import FormatError
 from fairdeal.log.cosignature import WitnessKey
+from fairdeal.log.note import SigningKey
 from fairdeal.log.witness import MAX_BODY, Submission
 from fairdeal_api.cli import app
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing import memory
 from fairdeal_api.witnessing.memory import Memory, initialise
 from fairdeal_api.witnessing.server import WitnessApp
+from seeds.local import named
 from tests.witness.stand import OneLog
 
 LOG = OneLog()
@@ -124,6 +126,37 @@ def test_404_and_405_elsewhere(opened):
     client = TestClient(WitnessApp(opened))
     assert client.post("/", content=LOG.ask(0, 5)).status_code == 404
     assert client.get("/add-checkpoint").status_code == 405
+
+
+# --- a log whose key changes --------------------------------------------------------------------
+
+
+def test_the_old_key_signs_nothing_once_the_new_one_has_signed(folder):
+    """WIT-11."""
+    new = SigningKey(LOG.key.name, named("the second key"))
+
+    def ask(old: int, size: int, key: SigningKey) -> bytes:
+        proof = tuple(LOG.tree.consistency_path(old, size)) if old and old < size else ()
+        return Submission(old, proof, LOG.head(size).sign(key)).encode()
+
+    logs = [LOG.key.verifier, new.verifier]
+    for keys in ([LOG.key.verifier], logs):
+        opened = Memory(folder, keys)
+        # Nobody has said yet that the key has changed: the old one goes on.
+        assert opened.answer(ask(opened.held(LOG.key.name), 5, LOG.key), 1)[0].status == 200
+        if keys is not logs:
+            assert opened.answer(ask(5, 9, new), 1)[0].status == 403
+        opened.close()
+    opened = Memory(folder, logs)
+    assert opened.answer(ask(5, 9, new), 1)[0].status == 200
+    assert opened.answer(ask(9, 200, LOG.key), 1)[0].status == 403
+    opened.close()
+    opened = Memory(folder, logs)  # and after a start as well
+    assert opened.answer(ask(9, 200, LOG.key), 1)[0].status == 403
+    assert opened.answer(ask(9, 200, new), 1)[0].status == 200
+    opened.close()
+    with pytest.raises(StartRefused):  # the old key alone is not what its state was made for
+        Memory(folder, [LOG.key.verifier])
 
 
 # --- it never forgets ---------------------------------------------------------------------------

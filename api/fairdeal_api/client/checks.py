@@ -94,7 +94,7 @@ class Checks:
         own = self.memory.public_key
         if event.digest != self.memory.terms:
             wrong = "these are not the terms of the table that was joined"
-        elif event.log_key != self.memory.log_key:
+        elif not self.log.knows(event.log_key):
             wrong = "the table names another log than the one that is trusted"
         elif self.memory.seat not in event.contribute:
             wrong = "this seat has no part in the shuffle"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Final
 
 from fairdeal.errors import FairdealError, FormatError
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.keys import LogKeys, parse_rotations
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import WIDTH, Tile
@@ -14,6 +16,7 @@ from fairdeal.merkle import consistency_ranges, node_hash, verify_consistency
 from fairdeal_api.client.api import Api, ApiError
 from fairdeal_api.client.errors import CheckError
 
+ROTATIONS: Final = "/log/rotations"
 _HEIGHT: Final = 8
 FetchTile = Callable[[Tile], bytes]
 
@@ -34,9 +37,38 @@ class PinnedLog:
             key: Whose signature counts. It must not come from the service.
             kept: The signed checkpoint that was kept last, if there is one.
         """
-        self.key = key
+        self.keys = LogKeys(key)
+        """The pinned key, and those that the log's rotations lead to from it."""
         self.kept = kept
-        self._api = api
+        self._key, self._api = key, api
+
+    def knows(self, vkey: str) -> bool:
+        """Whether a vkey is the pinned key, or one that it leads to. Spec: LOG-32."""
+        return any(str(key) == vkey for key in self.keys) or (
+            self._learn() and any(str(key) == vkey for key in self.keys)
+        )
+
+    def _learn(self) -> bool:
+        """Ask for the rotations; whether they lead somewhere new from the pinned key.
+
+        They need no trust: the key that is trusted has signed the next one.
+        """
+        try:
+            found = parse_rotations(json.loads(self._api.content(ROTATIONS)))
+        except (FairdealError, ApiError, ValueError):
+            return False
+        if found is None or self._key not in found or found == self.keys:
+            return False
+        self.keys = found
+        return True
+
+    def _open(self, note: str) -> Checkpoint:
+        try:
+            return self.keys.open(note)
+        except FairdealError:
+            if not self._learn():
+                raise
+            return self.keys.open(note)
 
     def accept(self, receipt: str, entry: bytes) -> Checkpoint:
         """Check a receipt for an entry, and keep its checkpoint if it is the newer one.
@@ -47,14 +79,15 @@ class PinnedLog:
         """
         try:
             parsed = Receipt.parse(receipt)
-            checkpoint = parsed.verify(entry, self.key)
+            checkpoint = self._open(parsed.note)
+            parsed.verify(entry, self.keys.at(checkpoint.size))
         except FairdealError as error:
             evidence = {"entry": entry.decode("ascii"), "receipt": receipt}
             raise CheckError.of(error, evidence) from error
         if self.kept is None:
             self.kept = parsed.note
             return checkpoint
-        kept = Checkpoint.open(self.kept, self.key)
+        kept = self._open(self.kept)
         old, new = sorted((kept, checkpoint), key=lambda each: each.size)
         try:
             path = consistency_path(old.size, new.size, self._fetch) if old.size else []

@@ -1,0 +1,161 @@
+"""A process that works on a data folder, cut off at one of its calls. Run with `cuts.c` preloaded.
+
+It imports once and forks for each run: a line `WHAT FOLDER NUMBER ACTION` asks for one, the answer
+is its pid, and `wait PID` for how it ended. `stop PID` waits until it has stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+from fairdeal_api import keyring, ledger, rotation
+from fairdeal_api.settings import Settings
+from fairdeal_api.system import StartRefused
+
+ORIGIN = "deal.example/log"
+REFUSED = 3
+
+
+def settings_of(folder: Path) -> Settings:
+    """Of a site in a folder; nothing of it lies elsewhere."""
+    return Settings(data=folder / "data", mode="test", origin=ORIGIN)
+
+
+def rotate(folder: Path) -> None:
+    """Change the log's key, as the command does."""
+    rotation.rotate(settings_of(folder), abort_hands=True)
+
+
+def rotate_names_first(folder: Path) -> None:
+    """The control: the new key's file gets its name before the entry is committed."""
+    original = ledger.Ledger.rotate
+
+    async def names_first(self: ledger.Ledger, new: Any, seq: int) -> Any:
+        keyring.settle(settings_of(folder).keys_path, new)
+        return await original(self, new, seq)
+
+    ledger.Ledger.rotate = names_first  # type: ignore[method-assign]
+    rotate(folder)
+
+
+TASKS: dict[str, Callable[[Path], None]] = {
+    "rotate": rotate,
+    "rotate_names_first": rotate_names_first,
+}
+
+
+class Cutter:
+    """The process that forks."""
+
+    def __init__(self, library: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.cutting"],
+            env={**os.environ, "LD_PRELOAD": str(library)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def _ask(self, line: str) -> int:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        return int(self._process.stdout.readline())
+
+    def begin(self, task: str, folder: Path, number: int, action: str = "k") -> int:
+        """Start a run; its pid."""
+        return self._ask(f"{task} {folder} {number} {action}")
+
+    def wait(self, pid: int) -> int:
+        """How it ended: exit code, or minus the signal."""
+        return self._ask(f"wait {pid}")
+
+    def stopped(self, pid: int) -> bool:
+        """Whether it stops, rather than ends."""
+        return self._ask(f"stop {pid}") == 1
+
+    def run(self, task: str, folder: Path, number: int, action: str = "k") -> int:
+        """A run from its beginning to its end."""
+        return self.wait(self.begin(task, folder, number, action))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process.wait(20)
+
+
+def calls(folder: Path) -> list[tuple[str, str]]:
+    """What the last run did, call by call."""
+    lines = (folder.with_name(folder.name + ".calls")).read_text().splitlines()
+    return [(what, name) for what, _, name in (line.partition(" ") for line in lines)]
+
+
+def build(folder: Path) -> Path:
+    """Compile the library."""
+    compiler = shutil.which("gcc")
+    assert compiler, "these tests need gcc, as CONTRIBUTING.md says"
+    found = folder / "cuts.so"
+    source = Path(__file__).with_name("cuts.c")
+    command = [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-o", found, source, "-ldl"]
+    subprocess.run(command, check=True)
+    return found
+
+
+def _child(task: str, folder: Path, number: int, action: str) -> None:
+    log = folder.with_name(folder.name + ".calls")
+    log.unlink(missing_ok=True)
+    os.environ["CUTS_LOG"], os.environ["CUTS_UNDER"] = str(log), str(folder)
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(quiet, stream)
+    ctypes.CDLL(None).cuts_arm(number, ctypes.c_char(action.encode()))
+    try:
+        TASKS[task](folder)
+    except StartRefused:
+        os._exit(REFUSED)
+    except BaseException:  # noqa: BLE001 - whatever it is, it has ended
+        os._exit(1)
+    os._exit(0)
+
+
+def _main() -> None:
+    ended: dict[int, int] = {}
+    for line in sys.stdin:
+        word, *rest = line.split()
+        if word in ("wait", "stop"):
+            pid = int(rest[0])
+            if pid in ended:
+                print(0 if word == "stop" else ended[pid], flush=True)
+                continue
+            _, status = os.waitpid(pid, os.WUNTRACED if word == "stop" else 0)
+            if os.WIFSTOPPED(status):
+                print(1, flush=True)
+                continue
+            ended[pid] = os.waitstatus_to_exitcode(status)
+            print(0 if word == "stop" else ended[pid], flush=True)
+            continue
+        assert threading.active_count() == 1
+        folder, number, action = rest
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException):
+                _child(word, Path(folder), int(number), action)
+            os._exit(1)
+        print(pid, flush=True)
+
+
+if __name__ == "__main__":
+    _main()
