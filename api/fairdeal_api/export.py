@@ -1,7 +1,8 @@
 """The public log as plain static files, for a web server or a disk of somebody else's.
 
 It only reads the data folder, so it may run beside the service, again and again: a later export
-adds what is new. What it writes leads to the checkpoint that the anchor holds, never past it.
+adds what is new. What it writes leads to a checkpoint that may be shown, cosigned if there are
+witnesses, and never past it.
 Spec: LOG-10..13.
 """
 
@@ -9,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fairdeal.encoding import encode
+from fairdeal.encoding import encode, parse_time
 from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.keys import LogKeys
@@ -27,7 +29,8 @@ from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library
-from fairdeal_api.system import StartRefused, sync_folder
+from fairdeal_api.system import StartRefused, sync_folder, wall_clock
+from fairdeal_api.witnessing.kept import kept
 
 CHECKPOINT: Final = "checkpoint"
 ROTATIONS: Final = "rotations"
@@ -74,16 +77,18 @@ def export(settings: Settings, folder: Path) -> Exported:
         verify_start(tree, released)
         with _locked(folder):
             old = _previous(folder, keys, tree, released)
-            written = _write_tiles(folder, reader, tree, released.size, old)
-            _write_rotations(folder, reader, tree, released.size)
-            note = anchor.note.encode()
+            cosigned = _cosigned(settings, reader, tree, released, old)
+            head, text = cosigned or (released, anchor.note)
+            written = _write_tiles(folder, reader, tree, head.size, old)
+            _write_rotations(folder, reader, tree, head.size)
+            note = text.encode()
             target = folder / CHECKPOINT
             if not target.exists() or target.read_bytes() != note:
                 _replace(folder, target, note)
                 sync_folder(folder)
     finally:
         reader.close()
-    return Exported(released.size, old, written)
+    return Exported(head.size, old, written)
 
 
 def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:
@@ -134,6 +139,25 @@ def _previous(folder: Path, keys: LogKeys, tree: Tree, released: Checkpoint) -> 
             f"{released.size} are others: the two are a fork under one key. Nothing was written."
         )
     return held.size
+
+
+def _cosigned(
+    settings: Settings, reader: SQLiteReader, tree: Tree, released: Checkpoint, old: int | None
+) -> tuple[Checkpoint, str] | None:
+    """The head with its cosignatures that is to be exported, if there is one.
+
+    Spec: LOG-10, WIT-8
+    """
+    found = kept(settings.data, log_keys(reader), tree)
+    if found is None or not (old or 0) <= found[0].size <= released.size:
+        return None
+    if found[0].size < released.size:
+        # The log has gone on beyond it when it got the next entry: the service waits no longer.
+        (next_entry,) = reader.entries(found[0].size, found[0].size + 1)
+        waited = wall_clock() - parse_time(json.loads(next_entry).get("at"))
+        if waited > 1000 * settings.witness_patience:
+            return None
+    return found
 
 
 def _write_tiles(folder: Path, reader: SQLiteReader, tree: Tree, size: int, old: int | None) -> int:

@@ -19,6 +19,7 @@ from fairdeal_api.metrics import Metrics
 from fairdeal_api.problems import Problem
 from fairdeal_api.settings import Settings
 from fairdeal_api.system import StartRefused, monotonic
+from fairdeal_api.witnessing import kept
 from fairdeal_api.witnessing.exchange import MAX_ANSWER, MAX_TURNS, PATH, Head, Said, Witness
 
 _SECONDS: Final = 10
@@ -243,12 +244,16 @@ class Witnesses:
 
     def _count(self, head: Head) -> None:
         """A head has one more cosignature."""
-        size = head.checkpoint.size
-        if len(head.lines) < self.quorum or (self._best and self._best.checkpoint.size >= size):
+        size, best = head.checkpoint.size, self._best
+        if len(head.lines) < self.quorum:
             return
-        self._best = head
-        self._behind = head.passed
-        self._wake.set()
+        if best is not head:
+            if best and best.checkpoint.size >= size:
+                return
+            self._best = head
+            self._behind = head.passed
+            self._wake.set()
+        kept.keep(self._settings.data, self._text(head))
 
     def _tell_if_late(self) -> None:
         late = self.is_late
