@@ -49,6 +49,8 @@ export class Replay {
   /** The first `hand.dealt`. */
   readonly dealt: EventOf<"hand.dealt"> | null;
   dealing: Dealing | null = null;
+  /** What was done with the cards before they were dealt: the lists of faults have it, and the cards are where it says. */
+  readonly #early: ((dealing: Dealing) => void)[] = [];
 
   readonly #file: HandFile;
   readonly #seeds: Seeds;
@@ -136,7 +138,9 @@ export class Replay {
     let fault: string;
     switch (event.type) {
       case "cards.drawn": {
-        fault = dealing?.drawn(event.body.draws.map(([seat, epoch, position]) => [seat, at(epoch, position)])) ?? "";
+        const draws = event.body.draws.map(([seat, epoch, position]) => [seat, at(epoch, position)] as const);
+        fault = dealing?.drawn(draws) ?? "";
+        if (!dealing) this.#early.push((later) => later.drawn(draws));
         for (const [seat, epoch, position] of event.body.draws) {
           this.received.get(seat)?.add(at(epoch, position));
           this.drawn.get(seat)?.push(at(epoch, position));
@@ -181,7 +185,7 @@ export class Replay {
 
   /** Spec: GAME-1, and what the games say of `hand.dealt`. */
   #deal(event: EventOf<"hand.dealt">): void {
-    const again = this.dealing !== null;
+    const again = event !== this.dealt;
     this.order.dealt(again);
     if (again) {
       this.stated.push(...event.body.shown);
@@ -204,6 +208,7 @@ export class Replay {
       card: (place) => this.card(place),
     });
     this.dealing = dealing;
+    for (const one of this.#early) one(dealing);
     for (const [seat, places] of dealing.dealt.entries()) for (const position of places) this.received.get(seat)?.add(at(0, position));
     const round = Object.keys(positions).length === seats && dealing.dealt.every((places, seat) => places.join() === positions[seat]?.join());
     if (!round) this.deal ||= "the cards did not go round one at a time from the first seat (GAME-1)";
@@ -214,7 +219,7 @@ export class Replay {
     if (shown.length !== dealing.turned.length || !places) this.deal ||= "other cards were shown at the deal than the rules say";
     const judged = this.#opening(shown);
     this.deal ||= judged.fault;
-    this.dealSkip = judged.skip;
+    this.dealSkip = judged.skip || (dealing.unknown ? "note.sixes" : "");
     if ((indicator === null) === (game === "kozel")) this.deal ||= "the indicator is stated exactly in Kozel (KOZ-1)";
     else if (game === "kozel" && shown[0] && shown[0].card !== indicator) this.deal ||= "the card shown is not the indicator (KOZ-3)";
     this.#follow(event);
@@ -271,6 +276,7 @@ export class Replay {
       return { seat, count, places: places && places.map((place) => at(...place)) };
     });
     const fault = this.dealing?.discarded(throws) || "";
+    if (!this.dealing) this.#early.push((later) => later.discarded(throws));
     const { good } = this.#seeds;
     this.#add("discard", blocked || fault || wrong || (good ? lock : ""), good && this.decks.has(0) ? "" : "note.lock");
   }

@@ -97,6 +97,8 @@ export class Dealing {
   turned: readonly (readonly [seat: number | null, place: string | null])[] = [];
   /** The type of the event that has to come next, or "". `stock.reshuffled`: its seeds come first. */
   due: "" | "cards.drawn" | "cards.given" | "stock.reshuffled" = "";
+  /** What may be due at the deal cannot be told without the cards. */
+  unknown = false;
   /** Some seats have made their discard of a round, and not all. Spec: HAND-15. */
   halfLocked = false;
 
@@ -140,9 +142,7 @@ export class Dealing {
 
   /** `cards.discarded`: one discard for each seat named. Spec: HAND-10, HAND-11. */
   discarded(throws: readonly Throw[]): string {
-    let fault = this.early("cards.discarded");
-    if (fault) return fault;
-    fault = this.discardFault(throws);
+    let fault = this.early("cards.discarded") || this.discardFault(throws);
     for (const one of throws) fault = this.throwOut(one) || fault;
     return fault;
   }
@@ -154,14 +154,11 @@ export class Dealing {
   /** Takes a discard out of the holding. */
   protected throwOut({ seat, count, places }: Throw): string {
     const holding = this.of(seat);
-    if (count > holding.size) return `seat ${seat} threw more cards than it had (HAND-11)`;
-    if (!places) {
-      holding.hidden += count;
-      return "";
-    }
-    if (new Set(places).size < places.length || !places.every((place) => holding.had.has(place))) return `seat ${seat} threw a card that it did not hold (HAND-11)`;
-    for (const place of places) holding.had.delete(place);
-    return "";
+    let fault = count > holding.size ? `seat ${seat} threw more cards than it had (HAND-11)` : "";
+    if (!places) holding.hidden += count;
+    // A place listed twice is gone at the second time.
+    else for (const place of places) if (!holding.had.delete(place)) fault ||= `seat ${seat} threw a card that it did not hold (HAND-11)`;
+    return fault;
   }
 
   /** `cards.shown`, in the order listed. Spec: HAND-11. */

@@ -1,7 +1,6 @@
 /** Kozel. Spec: KOZ-1..7. */
 
 import { at } from "../decks.ts";
-import type { Shown } from "../events.ts";
 import { Dealing, FRENCH, cards, type DealingGame, type SeatPlace, type Setting, type Throw } from "./base.ts";
 
 const SIZE = 4;
@@ -56,13 +55,12 @@ class KozelDealing extends Dealing {
 
   protected override throwOut(one: Throw): string {
     const fault = super.throwOut(one);
-    if (fault) return fault;
     const { seat, count, places } = one;
     for (const place of places ?? Array.from({ length: count }, () => null)) {
       this.#laid.push({ seat, place, thrown: true });
       if (place !== null) this.#thrown[seat]?.add(place);
     }
-    return "";
+    return fault;
   }
 
   protected override take(seat: number, place: string): string {
@@ -94,11 +92,6 @@ class KozelDealing extends Dealing {
       }
     }
     this.#laid = [];
-    return "";
-  }
-
-  protected override showFault(cards: readonly Shown[]): string {
-    void cards;
     return "";
   }
 }

@@ -35,8 +35,9 @@ class MusDealing extends Dealing {
   override discarded(throws: readonly Throw[]): string {
     const starter = this.#starter();
     const inTurn = [...throws].sort((a, b) => ((a.seat - starter + 4) % 4) - ((b.seat - starter + 4) % 4));
+    const due = this.due;
     const fault = super.discarded(inTurn);
-    if (this.due) return fault;
+    if (due) return fault;
     let turn = "";
     for (const one of inTurn) {
       const index = (one.seat - starter + 4) % 4;
@@ -109,10 +110,10 @@ class MusDealing extends Dealing {
     this.#next();
   }
 
-  protected override showFault(_cards: readonly Shown[]): string {
-    if (this.halfLocked) return "cards were shown in the middle of a round of discards (MUS-5)";
-    this.#shown = true;
-    return "";
+  override shown(cards: readonly Shown[]): string {
+    const fault = super.shown(cards) || (this.halfLocked ? "cards were shown in the middle of a round of discards (MUS-5)" : "");
+    if (!fault) this.#shown = true;
+    return fault;
   }
 }
 

@@ -17,8 +17,10 @@ class SvoiDealing extends Dealing {
     for (const [from, holding] of this.holdings.entries()) {
       for (const place of holding.had) {
         const card = setting.card(place);
-        if (card === undefined) this.#owed = null;
-        else if (this.#moves(card, from)) this.#owed?.set(place, [from, 1 - from]);
+        if (card === undefined) {
+          this.#owed = null;
+          this.unknown = true;
+        } else if (this.#moves(card, from)) this.#owed?.set(place, [from, 1 - from]);
       }
     }
     if (this.#owed?.size) this.due = "cards.given";
