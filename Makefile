@@ -84,8 +84,8 @@ bench: $(DEV)/.linked ## Measure
 	@$(BIN)/python -m bench $(ARGS)
 
 .PHONY: soak
-soak: $(DEV)/.linked ## The full counts, resumable; writes docs/soak.json (about an hour)
-	@$(BIN)/python -m tests.soak
+soak: $(DEV)/.linked ## The full counts, resumable; writes docs/soak.json (about an hour; ARGS="audit play" for families)
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 .PHONY: faults
 faults: $(DEV)/.linked ## Run the tests that kill, cut and corrupt

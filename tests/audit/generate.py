@@ -12,7 +12,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairdeal.games import GAMES
 from fairdeal.hand import Phase
@@ -30,6 +30,14 @@ SIDE_BY_SIDE = 8
 Tamper = Callable[[bytes], bytes]
 
 
+class Plant(NamedTuple):
+    """A fault in the first entry, from one on, that contains something."""
+
+    start: int
+    where: bytes
+    change: Tamper
+
+
 class LogWriter(Book):
     """A book whose full bundles of entries go to a folder."""
 
@@ -38,10 +46,14 @@ class LogWriter(Book):
         self.folder = folder
         self.size = 0
         self.tamper: dict[int, Tamper] = {}
+        self.plant: Plant | None = None
+        self.planted = -1
 
     def append(self, raw: bytes) -> int:
         if self.size in self.tamper:
             raw = self.tamper.pop(self.size)(raw)
+        if self.plant is not None and self.size >= self.plant.start and self.plant.where in raw:
+            raw, self.plant, self.planted = self.plant.change(raw), None, self.size
         self.entries.append(raw)
         self.tree.append(leaf_hash(raw))
         self.size += 1
@@ -217,13 +229,23 @@ def other_prev(raw: bytes) -> bytes:
     return raw[:at] + (b"1" if raw[at : at + 1] == b"0" else b"0") + raw[at + 1 :]
 
 
+def other_root(raw: bytes) -> bytes:
+    """A `hand.dealt` that names another deck."""
+    at = raw.index(b'"deck_root":"') + 13
+    return raw[:at] + (b"1" if raw[at : at + 1] == b"0" else b"0") + raw[at + 1 :]
+
+
 def generate(
-    folder: Path, hands: int, seed: int = 1, tamper: dict[int, Tamper] | None = None
+    folder: Path,
+    hands: int,
+    seed: int = 1,
+    tamper: dict[int, Tamper] | None = None,
+    plant: Plant | None = None,
 ) -> LogWriter:
     """Write a log of so many hands into a folder, honest but for what is tampered with."""
     folder.mkdir(parents=True, exist_ok=True)
     book = LogWriter(folder)
-    book.tamper = dict(tamper or {})
+    book.tamper, book.plant = dict(tamper or {}), plant
     write_log(book, hands, seed)
     book.finish()
     return book

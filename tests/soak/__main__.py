@@ -1,8 +1,8 @@
-"""`python -m tests.soak`."""
+"""`python -m tests.soak [FAMILY ..]`."""
 
 import sys
 
 from tests.soak.run import main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

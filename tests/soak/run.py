@@ -1,4 +1,6 @@
-"""`python -m tests.soak`: every part once, resumable; the results go to `docs/soak.json`.
+"""`python -m tests.soak [FAMILY ..]`: every part once, resumable; results go to `docs/soak.json`.
+
+Of some families asked for by name only these are run, and the others' results stay as they are.
 
 A part that is done is written to `.soak/<commit>.jsonl` at once; interrupted and started again at
 the same commit, the run goes on where it was. Each family of parts has a control: a variant that
@@ -13,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,12 +31,17 @@ from tests.interop.play_files import changed_files, verified_tables
 from tests.interop.play_pair import NAMES, paired_games
 from tests.interop.rule_faults import FAULTS, hunt
 from tests.interop.work import changed_bytes, mangled_files, random_hands
+from tests.soak.audit import found_fault, replayed, replayed_log
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs/soak.json"
 CONTROLS_INSIDE = frozenset({"statistics"})
 """Families whose tests bring their controls along."""
-Part = tuple[str, Callable[..., tuple[int, list[str]]], tuple[Any, ...]]
+ALONE = frozenset({"audit.replayed", "audit.fault"})
+"""Parts that measure time, and are given the machine."""
+Result = tuple[int, list[str]] | tuple[int, list[str], dict[str, Any]]
+"""How many cases, what was found, and what was measured if anything was."""
+Part = tuple[str, Callable[..., Result], tuple[Any, ...]]
 
 
 def without_signatures() -> tuple[int, list[str]]:
@@ -75,19 +82,13 @@ def pytest_part(*arguments: str) -> tuple[int, list[str]]:
     return 1, [] if done.returncode == 0 else [last]
 
 
-def audited_log(hands: int, *, fault: bool = False) -> tuple[int, list[str]]:
-    """An honest log, fetched and replayed by two processes; what was found in it."""
-    with tempfile.TemporaryDirectory() as name:
-        generate(Path(name), hands, tamper={4 * hands + 1: other_prev} if fault else {})
-        command = [sys.executable, "-m", "fairdeal_audit", "replay", name, "-j", "2", "--quiet"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    lines = (done.stdout + done.stderr).strip().splitlines()
-    return hands, [] if done.returncode == 0 else lines[2:5] or lines
-
-
-def planted_fault() -> tuple[int, list[str]]:
+def planted_fault() -> Result:
     """Control: a log in which one event names another one before it is not clean."""
-    return audited_log(500, fault=True)
+    with tempfile.TemporaryDirectory() as name:
+        generate(Path(name), 500, tamper={2001: other_prev})
+        done = replayed(Path(name))
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return 500, [] if done.returncode == 0 else lines[2:5] or lines
 
 
 def kill_loop(cycles: int, *variant: str) -> tuple[int, list[str]]:
@@ -122,58 +123,90 @@ def parts() -> Iterator[Part]:
             yield changed, changed_files, (game, start, start + 100)
     yield "statistics.core", pytest_part, ("tests/core",)
     yield "audit.control", planted_fault, ()
-    yield "audit.100000", audited_log, (100_000,)
+    yield "audit.replayed", replayed_log, (100_000,)
+    yield "audit.fault", found_fault, (100_000,)
     yield "kill_loop.control", kill_loop, (6, "--variant", "ack_before_commit")
     yield "kill_loop.50", kill_loop, (50,)
 
 
-def run(state: Path) -> dict[str, Any]:
-    """Do what is not done yet; returns every part's result."""
+def family(name: str) -> str:
+    """The family of a part."""
+    return name.partition(".")[0]
+
+
+def run(state: Path, families: Sequence[str] = ()) -> dict[str, Any]:
+    """Do what is not done yet, of some families or of all; returns these parts' results."""
     done = {}
     if state.exists():
         for line in state.read_text("utf-8").splitlines():
             done |= json.loads(line)
-    todo = [part for part in parts() if part[0] not in done]
+    asked = [part for part in parts() if not families or family(part[0]) in families]
+    todo = [part for part in asked if part[0] not in done]
+    together = [part for part in todo if part[0] not in ALONE]
     began = time.monotonic()
-    with (
-        state.open("a", encoding="utf-8") as log,
-        ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool,
-    ):
-        jobs = {pool.submit(work, *arguments): name for name, work, arguments in todo}
-        for number, job in enumerate(as_completed(jobs), 1):
-            count, found = job.result()
-            result = {jobs[job]: {"count": count, "found": len(found), "first": found[:3]}}
-            done |= result
-            log.write(json.dumps(result) + "\n")
-            log.flush()
-            left = (time.monotonic() - began) / number * (len(todo) - number)
-            print(f"{number}/{len(todo)} {jobs[job]}, about {left:.0f} s left", flush=True)
-    return done
+    number = 0
+    with state.open("a", encoding="utf-8") as log:
+        for some, workers in ((together, os.cpu_count()), (_alone(todo), 1)):
+            for name, result in _results(some, workers):
+                done[name] = result
+                log.write(json.dumps({name: result}) + "\n")
+                log.flush()
+                number += 1
+                left = (time.monotonic() - began) / number * (len(todo) - number)
+                print(f"{number}/{len(todo)} {name}, about {left:.0f} s left", flush=True)
+    return {name: done[name] for name, _, _ in asked}
 
 
-def summary(done: dict[str, Any], commit: str) -> dict[str, Any]:
-    """Counts by family, and whether all is as it must be."""
+def _alone(todo: Sequence[Part]) -> list[Part]:
+    return [part for part in todo if part[0] in ALONE]
+
+
+def _results(some: Sequence[Part], workers: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        jobs = {pool.submit(work, *arguments): name for name, work, arguments in some}
+        for job in as_completed(jobs):
+            count, found, *measured = job.result()
+            result = {"count": count, "found": len(found), "first": found[:3]}
+            yield jobs[job], result | ({"measured": measured[0]} if measured else {})
+
+
+def summary(done: dict[str, Any], commit: str, before: dict[str, Any]) -> dict[str, Any]:
+    """Counts by family, and whether all is as it must be.
+
+    Args:
+        done: Results of parts.
+        commit: At which they were made.
+        before: Families of earlier runs, which stay unless they were run again.
+    """
     families: dict[str, dict[str, Any]] = {}
     for name, result in sorted(done.items()):
-        family, _, part = name.partition(".")
-        entry = families.setdefault(family, {"count": 0, "found": 0, "first": []})
+        part = name.partition(".")[2]
+        entry = families.setdefault(family(name), {"count": 0, "found": 0, "first": []})
         if part == "control":
             entry["control"] = {"count": result["count"], "found": result["found"]}
         else:
             entry["count"] += result["count"]
             entry["found"] += result["found"]
             entry["first"] += result["first"]
-    good = all(
-        entry["found"] == 0 and (name in CONTROLS_INSIDE or entry["control"]["found"] > 0)
-        for name, entry in families.items()
-    )
+        if "measured" in result:
+            entry.setdefault("measured", {})[part] = result["measured"]
     for entry in families.values():
         entry["commit"] = commit
+    families = dict(sorted((before | families).items()))
+    good = all(
+        entry["found"] == 0
+        and (name in CONTROLS_INSIDE or entry.get("control", {}).get("found", 0) > 0)
+        for name, entry in families.items()
+    )
     return {"python": sys.version.split()[0], "good": good, "families": families}
 
 
-def main() -> int:
-    """Run, and write the results."""
+def main(families: Sequence[str] = ()) -> int:
+    """Run these families, or all of them, and write the results among the others'."""
+    known = {family(name) for name, _, _ in parts()}
+    if not set(families) <= known:
+        print(f"families: {', '.join(sorted(known))}", file=sys.stderr)
+        return 2
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"],
         cwd=ROOT,
@@ -183,7 +216,10 @@ def main() -> int:
     ).stdout.strip()
     folder = ROOT / ".soak"
     folder.mkdir(exist_ok=True)
-    results = summary(run(folder / f"{commit}.jsonl"), commit)
+    before = json.loads(RESULTS.read_text("utf-8"))["families"] if RESULTS.exists() else {}
+    known_before = {name: entry for name, entry in before.items() if name in known}
+    done = run(folder / f"{commit}.jsonl", families)
+    results = summary(done, commit, known_before)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     print(json.dumps(results))
     return 0 if results["good"] else 1
