@@ -113,7 +113,9 @@ function begin(ruleset: Ruleset, match: Match, deal: Deal): Play {
 
   function lay(seat: number, cards: readonly string[], deed: Lay["deed"]): string {
     lays.push({ seat, cards, deed });
-    told.push(said(`story.kozel.${deed === "hid" ? "threw" : deed}`, { seat }));
+    if (deed !== "hid") {
+      told.push(said(`story.kozel.${deed}`, { seat }));
+    }
     if (deed !== "threw" && deed !== "hid") {
       best = cards;
       taker = seat;

@@ -130,8 +130,10 @@ function begin(ruleset: Ruleset, match: Match, deal: Deal): Play {
     waiting = [];
     if (end === "refused") {
       pay(one, (one.bettor as number) % 2, Math.max(1, one.agreed), 0);
-    } else if (end === "accepted" || end === "ordago") {
-      told.push(said(`story.mus.${end}`, { lance: one.name, n: one.level }));
+    } else if (end === "accepted") {
+      told.push(said("story.mus.accepted", { lance: one.name, n: one.level }));
+    } else if (end === "ordago") {
+      told.push(said("story.mus.ordago", { lance: one.name }));
     }
     if (gameTo !== null) {
       close();
