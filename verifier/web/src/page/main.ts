@@ -430,9 +430,4 @@ function handNumber(bytes: Uint8Array): number {
   }
 }
 
-async function begin(): Promise<void> {
-  const languages = await loadLanguages(packed);
-  await new Page(languages.map((language) => new Words(language))).follow();
-}
-
-void begin();
+void new Page(loadLanguages(packed).map((language) => new Words(language))).follow();

@@ -1,5 +1,5 @@
 declare module "virtual:words" {
-  /** The languages, packed by vite.config.ts. */
-  const packed: string;
+  /** The languages, as vite.config.ts puts them together. */
+  const packed: import("../words/load.ts").Packed;
   export default packed;
 }

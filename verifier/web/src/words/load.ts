@@ -1,8 +1,9 @@
-/** Unpacks the languages that the build has put into the page. */
+/** Unpacks what is packed: the languages of the build, and bytes in a link. */
 
 import type { Language } from "./words.ts";
 
-type Packed = { readonly keys: readonly string[]; readonly languages: readonly [tag: string, name: string, unreviewed: boolean, messages: readonly string[]][] };
+/** The keys once, and the messages of each language in their order. */
+export type Packed = { readonly keys: readonly string[]; readonly languages: readonly [tag: string, name: string, unreviewed: boolean, messages: readonly string[]][] };
 
 /** Inflates raw deflate, and gives up as soon as there are more than `most` bytes. */
 export async function inflate(packed: Uint8Array, most: number): Promise<Uint8Array> {
@@ -28,9 +29,7 @@ export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 }
 
-export async function loadLanguages(packed: string): Promise<Language[]> {
-  const bytes = await inflate(fromBase64(packed), 1 << 20);
-  const { keys, languages } = JSON.parse(new TextDecoder().decode(bytes)) as Packed;
+export function loadLanguages({ keys, languages }: Packed): Language[] {
   return languages.map(([tag, name, unreviewed, messages]) => ({
     tag,
     name,
