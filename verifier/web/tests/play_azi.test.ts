@@ -80,6 +80,9 @@ test("A-T7: what a short winner leaves", () => {
   assert.deepEqual(shortPayment(false, [10, 7, 10, 7], 1, [0, 1, 2, 3]), [5, 23, 4, 2]);
   assert.deepEqual(shortPayment(false, [10, 7, 10, 7], 1, [1, 3]), [4, 23, 4, 3]);
   assert.deepEqual(shortPayment(false, [10, 7, 10, 7], 1, [1]), [4, 24, 4, 2]);
+  // Two are left, for two seats.
+  assert.deepEqual(shortPayment(false, [4, 5, 5, 5], 0, [0, 1, 2, 3]), [15, 2, 1, 1]);
+  assert.deepEqual(shortPayment(false, [5, 8, 8, 8], 0, [0, 2, 3]), [18, 3, 4, 4]);
   // Products of more than 53 bits: who has paid most gets all, to the last chip.
   assert.deepEqual(shortPayment(false, [999_999_878, 999_999_505, 999_999_251], 0, [0, 1, 2]), [2_999_998_634, 0, 0]);
 });
@@ -99,6 +102,14 @@ test("A-T8: the bank after azi among four", () => {
   assert.deepEqual([after(half)["bank"], after(half)["players"], score(half)["bought"]], [228, [0, 1, 2, 3], [3]]);
   const out = moves(azi4("half_bank"), "3 stay_out");
   assert.deepEqual([after(out)["bank"], after(out)["players"]], [152, [0, 1, 2]]);
+  // Asked if it has just the price, not if it has a chip less.
+  const stacks = (n: number): Match => ({ bank: 0, contributions: {}, players: [0, 1, 2, 3], stacks: [1000, 1000, 1000, n], winner: 0 });
+  const taken = (n: number): Play =>
+    moves(
+      begin(4, { azi: "half_bank", stack: (3000 + n) / 4 }, stacks(n), {}, hands),
+      "0 bet 10", "1 call", "2 call", "3 fold", "0 shows AD", "1 shows 6D", "2 shows 7D", "0 shows 6S", "1 shows AS", "2 shows 8S", "1 shows 6C", "2 shows AC", "0 shows 7S",
+    );
+  assert.deepEqual([taken(45).counts()["bank"], taken(45).turn(), taken(44).turn(), taken(44).due()], [70, [3], [], "hand.closed"]);
   breaks(azi4("half_bank"), "3 buy_in 76", "AZI-17");
   assert.deepEqual(after(azi4("all_ante"))["players"], [0, 1, 2, 3]);
   assert.deepEqual(after(azi4("three_only"))["players"], [0, 1, 2]);
@@ -143,6 +154,10 @@ test("AZI-9, AZI-10, AZI-11: what can be bid", () => {
   moves(begin(3), "0 bet 990");
   const bet = (given: Ruleset = {}): Play => moves(begin(3, given), "0 bet 10");
   for (const line of ["1 check", "1 bet 20", "1 all_in", "1 raise 10", "1 raise", "1 call 10", "2 call", "1 buy_in"]) breaks(bet(), line, "AZI-(9|10)");
+  // Less than the highest bid, though more than the least one: all in, and no call.
+  const poor = (): Play => moves(begin(3, { azi: "all_ante" }, { bank: 0, contributions: {}, players: [0, 1, 2], stacks: [1000, 40, 1960], winner: 0 }), "0 bet 31");
+  breaks(poor(), "1 call", "AZI-10");
+  moves(poor(), "1 all_in");
   const checked = moves(begin(3, { opener: "may_check" }), "0 check", "1 bet 10", "2 call");
   assert.deepEqual(checked.turn(), [0]);
   const all = moves(begin(3, { opener: "may_check" }), "0 check", "1 check", "2 check");
@@ -237,6 +252,7 @@ test("AZI-19: a match before a hand", () => {
     [{ ...bank, contributions: { 0: 30, 1: 25, 2: 5 }, stacks: [70, 75, 95] }],
     [{ ...later, winner: 0, contributions: { 1: 20, 2: 40 }, players: [1, 2] }],
     [{ ...bank, winner: "1" }],
+    [{ ...bank, players: [0, 1] }, { azi: "half_bank" }],
   ];
   for (const [match, given, seats] of bad) assert.match(fault(match, given, seats), /\(AZI-19\)$/, JSON.stringify(match));
   const four: Match = { bank: 80, contributions: { 0: 20, 1: 20, 2: 20, 3: 20 }, players: [0, 1, 2], stacks: [80, 80, 80, 80], winner: null };

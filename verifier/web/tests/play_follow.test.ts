@@ -135,11 +135,22 @@ test("PLAY-3: several discards in one event are moves in the order of the turn",
   const cards = Object.fromEntries([..."0123456789abcdef"].map((_, i) => [`0/${i}`, `${[1, 4, 5, 7][Math.floor(i / 4)] ?? 0}${"bceo"[i % 4] ?? ""}`]));
   const positions = Object.fromEntries([0, 1, 2, 3].map((seat) => [seat, [seat, seat + 4, seat + 8, seat + 12]]));
   const call = (seat: number): Event => ["play.called", { seat, call: "mus", amount: null }];
+  const all = Object.fromEntries([0, 1, 2, 3].map((seat) => [seat, { count: 1, lock: "" }]));
   const found = followed("mus", { mus_corrido: false }, 4, cards, [
     ["hand.dealt", { first: 2, positions, indicator: null, shown: [] }],
     ...[2, 3, 0, 1].map(call),
-    ["cards.discarded", { discards: Object.fromEntries([0, 1, 2, 3].map((seat) => [seat, { count: 1, lock: "" }])) }],
+    ["cards.discarded", { discards: all }],
   ], { discards: [0, 1, 2, 3].map((seat) => [seat, [[[0, seat]]]]) });
   assert.deepEqual([found.fault, found.unknown], ["", null]);
+  // The second discard of a seat is the second that is disclosed.
+  const again = followed("mus", { mus_corrido: false }, 4, { ...cards, "0/16": "6b", "0/17": "6c", "0/18": "6e", "0/19": "6o" }, [
+    ["hand.dealt", { first: 2, positions, indicator: null, shown: [] }],
+    ...[2, 3, 0, 1].map(call),
+    ["cards.discarded", { discards: all }],
+    ["cards.drawn", { draws: [[2, 0, 16], [3, 0, 17], [0, 0, 18], [1, 0, 19]] }],
+    ...[2, 3, 0, 1].map(call),
+    ["cards.discarded", { discards: all }],
+  ], { discards: [0, 1, 2, 3].map((seat) => [seat, [[[0, seat]], [[0, seat + 4]]]]) });
+  assert.deepEqual([again.fault, again.unknown], ["", null]);
   assert.deepEqual(found.story.filter(({ said }) => said.key === "story.throws").map(({ said }) => said.values?.["seat"]), [2, 3, 0, 1]);
 });
