@@ -189,9 +189,9 @@ test("AZI-9, AZI-12, AZI-16: seats without chips", () => {
   const short = moves(last(), "1 raise 15", "2 fold");
   assert.deepEqual(short.turn(), [1]);
   const hands = ["AD AS 8D", "9D 10D JD", "6S 7S 8S"];
-  const play = moves(begin(3, { stack: 20, azi: "half_bank" }, match([10, 15, 15], { 0: 10, 1: 5, 2: 5 }, 20), { first: 2 }, hands), "2 bet 10", "0 call", "1 raise 15", "2 call");
+  const play = moves(begin(3, { stack: 30, azi: "half_bank" }, match([10, 30, 30], { 0: 10, 1: 5, 2: 5 }, 20), { first: 2 }, hands), "2 bet 10", "0 call", "1 raise 25", "2 call");
   moves(play, "1 shows 9D", "2 shows 6S", "0 shows AD", "0 shows AS", "1 shows 10D", "2 shows 7S");
-  assert.deepEqual([score(play)["paid"], score(play)["contributions"]], [{ 0: 60 }, { 0: 20, 1: 20, 2: 20 }]);
+  assert.deepEqual([score(play)["paid"], score(play)["contributions"]], [{ 0: 60, 1: 10, 2: 10 }, { 0: 20, 1: 30, 2: 30 }]);
 });
 
 test("all fold but one: no card is shown", () => {
