@@ -29,6 +29,8 @@ export interface Scene {
   readonly out: ReadonlySet<number>;
   /** Places that this event moved. */
   readonly moved: ReadonlySet<string>;
+  /** This event is the deal, which moves all cards. */
+  readonly dealing: boolean;
   /** Places whose card is known to everybody. */
   readonly open: ReadonlySet<string>;
 }
@@ -97,6 +99,7 @@ class Table {
       calls: new Map(this.#calls),
       out: new Set(this.#out),
       moved: this.#moved,
+      dealing: step.type === "hand.dealt",
       open: new Set(this.#open),
     };
   }

@@ -71,10 +71,10 @@ export class TableView {
       show();
     };
     const moves: readonly [label: string, sign: string, to: () => number][] = [
-      ["page.first_step", "⏮", () => 0],
+      ["page.first_step", "|◀", () => 0],
       ["page.previous_step", "◀", () => this.#step - 1],
       ["page.next_step", "▶", () => this.#step + 1],
-      ["page.last_step", "⏭", () => last],
+      ["page.last_step", "▶|", () => last],
     ];
     const buttons = moves.map(([label, sign, to]) =>
       button(h("span", { "aria-hidden": "true" }, sign), () => go(to()), { "aria-label": view.t(label), title: view.t(label), class: "square" }),
@@ -221,7 +221,7 @@ export class TableView {
   #card(view: View, scene: Scene, place: string, seat: number | null, down = false): Element {
     const name = this.#names.get(place) ?? null;
     const hidden = this.#viewer !== null && seat !== this.#viewer && !scene.open.has(place);
-    const state = `${scene.moved.has(place) ? "moved " : ""}${down ? "down" : ""}`;
+    const state = `${scene.moved.has(place) && !scene.dealing ? "moved " : ""}${down ? "down" : ""}`;
     return drawCard(view.words, hidden ? null : name, state);
   }
 
