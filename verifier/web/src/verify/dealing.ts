@@ -128,6 +128,7 @@ function checkDealt(file: HandFile, seeds: Seeds, replay: Replay, findings: Find
   if (!replay.dealt) {
     for (const id of ids) {
       if (id === "pick.first" && given !== null) findings.na(id, "note.first_not_drawn");
+      else if (id === "deal" && replay.deal) findings.fail(id, replay.deal);
       else if (file.final) findings.na(id, "note.not_dealt");
       else findings.skip(id, "note.not_dealt_yet");
     }
@@ -176,10 +177,10 @@ function checkPlay(file: HandFile, seeds: Seeds, replay: Replay, findings: Findi
   else if (!file.disclosed) findings.skip("play", "note.play_later");
   else if (!seeds.good || !replay.decks.has(0)) findings.skip("play", "note.no_seeds");
   else {
-    const failed = findings.checks.find(({ id, status }) => status === "FAIL" && /^(order|deal|draw\.\d+|reshuffle\.\d+)$/.test(id));
+    const wrong = matchFault(file, rules);
+    const failed = wrong ? undefined : findings.checks.find(({ id, status }) => status === "FAIL" && /^(order|deal|draw\.\d+|reshuffle\.\d+)$/.test(id));
     if (failed) findings.skip("play", said("note.play_failed", { check: failed.id }));
     else {
-      const wrong = matchFault(file, rules);
       const followed = wrong ? null : follow(file, rules, cards);
       const fault = wrong || (followed?.fault ?? "");
       if (!fault && followed?.unknown) findings.skip("play", followed.unknown);

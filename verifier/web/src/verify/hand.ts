@@ -32,6 +32,8 @@ function time({ body }: HandEvent): number {
   return Date.parse(body.at);
 }
 
+const SIXES = "the sixes that had to change hands did not (SVO-3)";
+
 export class Replay {
   readonly order: Order;
   /** The first faults of the checks `deal` and `end`, or "". */
@@ -49,7 +51,7 @@ export class Replay {
   /** The first `hand.dealt`. */
   readonly dealt: EventOf<"hand.dealt"> | null;
   dealing: Dealing | null = null;
-  /** What was done with the cards before they were dealt: the lists of faults have it, and the cards are where it says. */
+  /** What was done with cards before they were dealt. */
   readonly #early: ((dealing: Dealing) => void)[] = [];
 
   readonly #file: HandFile;
@@ -123,7 +125,7 @@ export class Replay {
     }
     if (fault) this.order.blame(fault);
     const due = this.dealing?.due;
-    if (due === "cards.given" && type !== "cards.given") this.deal ||= "the sixes that had to change hands did not (SVO-3)";
+    if (due === "cards.given" && type !== "cards.given") this.deal ||= SIXES;
     this.#judge(event, fault);
     this.#follow(event);
   }
@@ -133,6 +135,10 @@ export class Replay {
     if (this.order.phase === "play" && this.dealing?.due === "stock.reshuffled") this.order.reshuffle(event);
   }
 
+  #before(happened: (dealing: Dealing) => void): void {
+    if (!this.dealing) this.#early.push(happened);
+  }
+
   #judge(event: HandEvent, blocked: string): void {
     const { dealing } = this;
     let fault: string;
@@ -140,7 +146,7 @@ export class Replay {
       case "cards.drawn": {
         const draws = event.body.draws.map(([seat, epoch, position]) => [seat, at(epoch, position)] as const);
         fault = dealing?.drawn(draws) ?? "";
-        if (!dealing) this.#early.push((later) => later.drawn(draws));
+        this.#before((later) => later.drawn(draws));
         for (const [seat, epoch, position] of event.body.draws) {
           this.received.get(seat)?.add(at(epoch, position));
           this.drawn.get(seat)?.push(at(epoch, position));
@@ -153,6 +159,7 @@ export class Replay {
         break;
       case "cards.shown":
         fault = dealing?.shown(event.body.shown) ?? "";
+        this.#before((later) => later.shown(event.body.shown));
         this.#show(event.body.shown, blocked || fault);
         break;
       case "cards.given":
@@ -208,7 +215,7 @@ export class Replay {
       card: (place) => this.card(place),
     });
     this.dealing = dealing;
-    for (const one of this.#early) one(dealing);
+    dealing.catchUp(this.#early);
     for (const [seat, places] of dealing.dealt.entries()) for (const position of places) this.received.get(seat)?.add(at(0, position));
     const round = Object.keys(positions).length === seats && dealing.dealt.every((places, seat) => places.join() === positions[seat]?.join());
     if (!round) this.deal ||= "the cards did not go round one at a time from the first seat (GAME-1)";
@@ -276,7 +283,7 @@ export class Replay {
       return { seat, count, places: places && places.map((place) => at(...place)) };
     });
     const fault = this.dealing?.discarded(throws) || "";
-    if (!this.dealing) this.#early.push((later) => later.discarded(throws));
+    this.#before((later) => later.discarded(throws));
     const { good } = this.#seeds;
     this.#add("discard", blocked || fault || wrong || (good ? lock : ""), good && this.decks.has(0) ? "" : "note.lock");
   }
@@ -323,6 +330,7 @@ export class Replay {
     const { phase } = order;
     if (event.type === "hand.closed") {
       if (phase !== "play" || !dealing) return "the hand was closed before it was dealt, or while seeds or a new stock were due (HAND-15)";
+      if (dealing.due === "cards.given") this.deal ||= SIXES;
       if (dealing.due) return `the hand was closed while ${dealing.due} was due (HAND-15)`;
       if (dealing.halfLocked) return "the hand was closed while a round of discards was half locked (HAND-15)";
       return (event.body.result !== null) === referee ? "" : "a hand has a result exactly if the table has a referee (PLAY-1)";

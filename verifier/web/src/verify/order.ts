@@ -39,6 +39,8 @@ export class Order {
   readonly #first: number;
   readonly #sealed = new Set<number>();
   readonly #opened = new Map<number, Set<number>>();
+  /** Seats that have opened the seed that is due, since it is. */
+  readonly #answered = new Set<number>();
   /** Seals and seeds seen. */
   readonly #values = new Set<string>();
 
@@ -62,7 +64,7 @@ export class Order {
 
   /** Contributing seats whose due seal or seed is missing. Spec: HAND-16. */
   get missing(): number[] {
-    const there = this.phase === "declare" || this.phase === "seal" ? this.#sealed : this.#openedIn(this.epoch);
+    const there = this.phase === "declare" || this.phase === "seal" ? this.#sealed : this.#answered;
     return this.#contribute.filter((seat) => !there.has(seat));
   }
 
@@ -105,6 +107,7 @@ export class Order {
     if (!wasSealed && this.#isSealed) {
       this.phase = "open";
       this.head = event;
+      this.#answered.clear();
     }
   }
 
@@ -114,6 +117,7 @@ export class Order {
     if (!due) this.blame("a seed was opened when it was not due (HAND-5, HAND-12)");
     else if (head !== hex(this.head.digest)) this.blame("a seed was opened under another head than the one that asks for it (HAND-5, HAND-12)");
     this.#enter(seeds, this.#openedIn(epoch), "opened");
+    if (due) for (const seat of seatsOf(seeds)) this.#answered.add(seat);
     if (due && this.missing.length === 0) this.phase = epoch === 0 ? "deal" : "restock";
   }
 
@@ -142,6 +146,7 @@ export class Order {
       return;
     }
     this.epoch += 1;
+    this.#answered.clear();
     this.phase = this.isOpen(this.epoch) ? "restock" : "reopen";
   }
 

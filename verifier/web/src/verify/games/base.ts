@@ -116,6 +116,14 @@ export class Dealing {
     this.stock = places(0, seats * each, deck);
   }
 
+  /** Events that stand before the deal: the seats held nothing then. */
+  catchUp(early: readonly ((dealing: Dealing) => void)[]): void {
+    const dealt = this.holdings.map(({ had }) => [...had]);
+    for (const { had } of this.holdings) had.clear();
+    for (const one of early) one(this);
+    for (const [seat, places] of dealt.entries()) for (const place of places) this.of(seat).had.add(place);
+  }
+
   of(seat: number): Holding {
     return this.holdings[seat] as Holding; // a seat of an event is below the table's number (EVT-3)
   }

@@ -46,7 +46,7 @@ class SvoiDealing extends Dealing {
       last = from;
       if (to !== 1 - from || !this.of(from).had.has(place)) fault ||= `seat ${from} gave a card that it did not hold (SVO-3)`;
       else {
-        if (!(this.#owed ? this.#owed.has(place) : this.#moves(card, from))) fault ||= "a card was given that does not have to be (SVO-3)";
+        if (!this.#moves(card, from) || this.#owed?.has(place) === false) fault ||= "a card was given that does not have to be (SVO-3)";
         this.of(from).had.delete(place);
         // A six that was given counts as shown; with a referee it is held like any other card.
         if (this.setting.referee) this.of(to).had.add(place);
