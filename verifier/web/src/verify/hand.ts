@@ -111,7 +111,7 @@ export class Replay {
 
   /** Whether the play of this table has events of a type. */
   #has(type: Type): boolean {
-    if (this.#game.types.includes(type) || type === "stock.reshuffled") return true;
+    if (this.#game.types.includes(type)) return true;
     const { referee, game } = this.#file.table.body;
     return referee && ((type === "play.called" && game !== "kozel") || (type === "play.declared" && game === "mus"));
   }
@@ -164,7 +164,7 @@ export class Replay {
         break;
       case "cards.given":
         fault = dealing?.given(event.body.given) ?? "";
-        if (dealing) this.deal ||= blocked || fault;
+        this.deal ||= blocked || fault;
         for (const { to, epoch, position } of event.body.given) this.received.get(to)?.add(at(epoch, position));
         this.#show(event.body.given, blocked || fault);
         break;
@@ -284,8 +284,8 @@ export class Replay {
     });
     const fault = this.dealing?.discarded(throws) || "";
     this.#before((later) => later.discarded(throws));
-    const { good } = this.#seeds;
-    this.#add("discard", blocked || fault || wrong || (good ? lock : ""), good && this.decks.has(0) ? "" : "note.lock");
+    const known = this.#seeds.good && this.decks.has(0);
+    this.#add("discard", blocked || fault || wrong || (known ? lock : ""), known ? "" : "note.lock");
   }
 
   #lock(seat: number, k: number, places: readonly Place[]): string {

@@ -127,7 +127,7 @@ export const mus: DealingGame = {
   },
   least: 4,
   most: 4,
-  types: ["cards.drawn", "cards.discarded", "cards.shown"],
+  types: ["cards.drawn", "cards.discarded", "cards.shown", "stock.reshuffled"],
   declares: false,
   deck: () => cards("oceb", "1 2 3 4 5 6 7 10 11 12"),
   begin: (setting) => new MusDealing(setting),
