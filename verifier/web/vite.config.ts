@@ -30,8 +30,9 @@ function words(): Plugin {
         this.addWatchFile(path.pathname);
         return [language, JSON.parse(readFileSync(path, "utf8")) as File];
       });
-      const keys = Object.keys(files[0]?.[1].messages ?? {}).filter((key) => !NOT_SAID_HERE.test(key));
-      const languages = files.map(([language, file]) => [language, file.name, file.unreviewed.length > 0, keys.map((key) => file.messages[key])]);
+      const english = files[0]?.[1];
+      const keys = Object.keys(english?.messages ?? {}).filter((key) => !NOT_SAID_HERE.test(key));
+      const languages = files.map(([language, file]) => [language, file.name, file.unreviewed.length > 0, keys.map((key) => file.messages[key] ?? english?.messages[key])]);
       return `export default ${JSON.stringify({ keys, languages })}`;
     },
   };

@@ -273,7 +273,8 @@ class Page {
     return h(
       "div",
       { class: "welcome" },
-      h("h1", {}, view.t("page.title")),
+      // After a file that could not be read the verdict is the page's heading.
+      h(this.#hand ? "h2" : "h1", {}, view.t("page.title")),
       h("p", { class: "lead" }, view.t("page.intro")),
       h(
         "div",

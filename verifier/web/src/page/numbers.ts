@@ -90,14 +90,14 @@ export function numbers(view: View, context: Context, id: string): Child {
       return dealt && grid([view.t("page.seat"), view.t("page.cards")], Object.entries(dealt.body.positions).map(([seat, positions]) => [seat, positions.map((position) => [`${position} `, card(at(0, position)), " "])]));
     }
     case "draw":
-      return grid([view.t("page.seat"), view.t("page.place"), ""], (all(file, "cards.drawn")[a - 1]?.body.draws ?? []).map(([seat, epoch, position]) => [seat, at(epoch, position), card(at(epoch, position))]));
+      return grid([view.t("page.seat"), view.t("page.place"), view.t("page.cards")], (all(file, "cards.drawn")[a - 1]?.body.draws ?? []).map(([seat, epoch, position]) => [seat, at(epoch, position), card(at(epoch, position))]));
     case "discard":
       return discard(file, a, card, rows);
     case "show": {
       const events = file.steps.filter((step) => step.type === "cards.shown" || step.type === "cards.given");
       const event = events[a - 1];
       const shown = event?.type === "cards.shown" ? event.body.shown : event?.type === "cards.given" ? event.body.given : [];
-      return grid([view.t("page.place"), "", "salt"], shown.map((one) => [at(one.epoch, one.position), inlineCard(words, one.card), code(one.salt)]));
+      return grid([view.t("page.place"), view.t("page.cards"), "salt"], shown.map((one) => [at(one.epoch, one.position), inlineCard(words, one.card), code(one.salt)]));
     }
     case "seats":
       return json({ contribute: file.table.body.contribute, custody: file.table.body.custody, keys: file.table.body.keys });
@@ -153,7 +153,7 @@ function swaps(view: View, trace: Trace): HTMLElement {
     order[j] = a;
     return [step + 1, i, taken.join(" "), j, [inlineCard(view.words, a), " ⇄ ", inlineCard(view.words, b)]];
   });
-  return h("div", {}, grid(["", "i", view.t("page.bytes"), "j", ""], lines), h("p", {}, view.t("page.order_after"), " ", trace.order.map((card) => [inlineCard(view.words, card), " "])));
+  return h("div", {}, grid(["#", "i", view.t("page.bytes"), "j", view.t("page.cards")], lines), h("p", {}, view.t("page.order_after"), " ", trace.order.map((card) => [inlineCard(view.words, card), " "])));
 }
 
 /** One card's leaf and its path to the root of its deck, for the card that the reader chooses. */
