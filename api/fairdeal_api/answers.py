@@ -242,6 +242,7 @@ class Acted(HandWritten):
     play: dict[str, Any] | None = None
     result: Result | None = None
     transcript: str | None = None
+    verify_url: str | None = None
     server_seed: Hex32 | None = None
 
 
@@ -260,6 +261,7 @@ class HandEnded(HandWritten):
     """The end of a hand."""
 
     transcript: str
+    verify_url: str
     server_seed: Hex32 | None = None
     next: NextHand | None = None
 
@@ -327,6 +329,7 @@ class Hand(Answer):
     reason: str | None
     missing: list[int]
     server_seed: Hex32 | None
+    verify_url: str | None
     match: dict[str, Any] | None = None
     turn: list[int] | None = None
     play: dict[str, Any] | None = None
@@ -342,6 +345,7 @@ class FinishedHand(Answer):
     state: Literal["closed", "aborted"]
     ended_at: Time
     index: Index
+    verify_url: str
 
 
 class Hands(Answer):

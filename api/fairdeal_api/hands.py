@@ -325,7 +325,10 @@ def close(draft: Draft, number: int, body: CloseHand) -> Json:
 def ended(draft: Draft, number: int) -> Json:
     """What an ended hand's answer holds."""
     disclosed = draft.disclosed(number)
-    value: Json = {"transcript": f"/v1/tables/{draft.slot.id}/hands/{number}/transcript"}
+    value: Json = {
+        "transcript": f"/v1/tables/{draft.slot.id}/hands/{number}/transcript",
+        "verify_url": f"/v/{draft.slot.id}/{number}",
+    }
     if disclosed is not None:
         value["server_seed"] = disclosed.server_seed.hex()
     return value

@@ -55,6 +55,8 @@ class Reply:
     body: bytes
     status: int = 200
     headers: list[Header] = field(default_factory=lambda: [JSON, NO_STORE])
+    whole: bool = False
+    """Whether `headers` are all of them; else what every answer of the API has is added."""
 
 
 class Raw(str):
@@ -304,7 +306,7 @@ async def send_reply(
         *reply.headers,
         (b"content-length", str(len(reply.body)).encode()),
         (b"x-request-id", scope["fairdeal.request_id"].encode()),
-        *(_SECURITY if extra is None else extra),
+        *(() if reply.whole else _SECURITY if extra is None else extra),
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

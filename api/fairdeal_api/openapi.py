@@ -23,6 +23,13 @@ _TAGS: Final = {
     "games": "What can be dealt.",
     "log": "The public log, as C2SP tlog-tiles.",
     "service": "Keys, health, documentation.",
+    "pages": "For people; plain HTML that loads nothing from anywhere.",
+}
+_ANSWERS: Final = {
+    200: "Done.",
+    201: "Done, and new.",
+    404: "There is no such thing; said in words.",
+    409: "Not yet; said in words.",
 }
 _PATH_PARAMETERS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "table": ({"type": "string", "pattern": "^tbl_[0-9a-hjkmnp-tv-z]{26}$"}, "Id of a table"),
@@ -89,13 +96,13 @@ def _responses(operation: Operation) -> dict[str, Any]:
             content = {model: {"schema": {"type": "string"}}}
         else:
             content = {"application/json": {"schema": _ref(model)}}
-        text = {201: "Done, and new.", 200: "Done."}[status]
+        text = _ANSWERS[status]
         found[str(status)] = {"description": text, "content": content}
         if operation.versioned:
             etag = {"description": "The table's newest event number", "schema": {"type": "string"}}
             found[str(status)]["headers"] = {"ETag": etag}
-    if operation.id in {"getTable", "getHand"}:
-        found["304"] = {"description": "Nothing has happened since the version in If-None-Match."}
+    if operation.id in {"getTable", "getHand", "getVerifier"}:
+        found["304"] = {"description": "Nothing has changed since the version in If-None-Match."}
     by_status: dict[int, list[str]] = {}
     for code in operation.codes:
         by_status.setdefault(KINDS[code].status, []).append(code)

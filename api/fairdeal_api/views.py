@@ -167,6 +167,7 @@ def public_hand(slot: Slot, hand: Hand) -> Json:
         "reason": hand.reason,
         "missing": list(hand.missing),
         "server_seed": hand.disclosed.server_seed.hex() if hand.disclosed else None,
+        "verify_url": f"/v/{slot.id}/{hand.number}" if hand.is_final else None,
     }
 
 

@@ -117,9 +117,23 @@ def test_the_core_needs_cryptography_only(wheels):
     assert required(wheels["fairdeal"]) == {"cryptography"}
 
 
-def test_the_service_needs_the_core_and_not_the_verifier(wheels):
-    assert "fairdeal" in required(wheels["fairdeal_api"])
-    assert "fairdeal-verifier" not in required(wheels["fairdeal_api"])
+def test_the_service_needs_the_core_and_brings_the_verifier(wheels):
+    """It serves the verifier's page; that it never imports its code is tested with the layout."""
+    assert {"fairdeal", "fairdeal-verifier"} <= required(wheels["fairdeal_api"])
+
+
+def test_an_installed_service_finds_the_page_that_the_verifier_packs(python_with_dependencies):
+    code = """
+import sys
+from fairdeal_api.site import packaged, words
+assert packaged.page().content == (packaged.folder() / "verify.html").read_bytes()
+assert words.words("en")("what")
+assert not [name for name in sys.modules if name.startswith("fairdeal_verifier")]
+print(packaged.folder())
+"""
+    python = python_with_dependencies
+    said = run(python, "-I", "-W", "error", "-c", code, cwd=python.parent).strip()
+    assert python.parents[1] in Path(said).parents
 
 
 @pytest.mark.parametrize("package", PROJECTS)

@@ -9,6 +9,6 @@ def all_operations() -> list[Operation]:
     """Every operation of the API."""
     # Imported for what they register, and late: the documentation among them reads this list.
     from fairdeal_api.routes import hands, seats  # noqa: F401, I001, PLC0415
-    from fairdeal_api.routes import public, tables, log, gossip, meta  # noqa: F401, PLC0415
+    from fairdeal_api.routes import public, tables, log, gossip, meta, site  # noqa: F401, PLC0415
 
     return OPERATIONS

@@ -229,6 +229,9 @@ class Reader(Protocol):
     def finished_after(self, idx: int, limit: int) -> list[FinishedRow]:
         """Hands that ended after a log index, oldest first."""
 
+    def finished_before(self, idx: int, limit: int) -> list[FinishedRow]:
+        """Hands that ended before a log index, newest first."""
+
     def checkpoint_over(self, idx: int) -> tuple[int, str] | None:
         """The first checkpoint that covers an entry."""
 

@@ -213,6 +213,16 @@ class SQLiteReader:
         )
         return [FinishedRow(*row) for row in rows]
 
+    def finished_before(self, idx: int, limit: int) -> list[FinishedRow]:
+        """Hands that ended before a log index, newest first."""
+        rows = self._rows(
+            "SELECT idx, table_id, hand, game, state, at FROM finished "
+            "WHERE idx < ? ORDER BY idx DESC LIMIT ?",
+            idx,
+            limit,
+        )
+        return [FinishedRow(*row) for row in rows]
+
     def checkpoint_over(self, idx: int) -> tuple[int, str] | None:
         """The checkpoint of the commit that logged an entry: the first that covers it."""
         row = self._row(
