@@ -12,6 +12,7 @@ from fairdeal_audit.store import NAME, Store
 from fairdeal_audit.tiles import Folder
 from fairdeal_audit.worker import Worker
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.rotation import Keys
 from seeds.local import Book, LocalTable
 from tests.audit.generate import ORIGIN, write_book
 
@@ -42,9 +43,10 @@ def audit_replay() -> None:
         book = _log(folder, FEW)
         size = len(book.entries)
         store = Store(folder / NAME)
+        keys = Keys((LogKey.parse(str(book.key.verifier)),))
 
         def work() -> None:
-            done = Worker(Folder(folder, size), store, 0, 1).run(0, size)
+            done = Worker(Folder(folder, size), keys, store, 0, 1).run(0, size)
             if done.findings or done.tally.verified != FEW:
                 raise SystemExit("the log to measure is not clean")
 

@@ -18,6 +18,7 @@ from typing import Final
 
 from bench.floor import report
 from fairdeal.log.checkpoint import Checkpoint
+from fairdeal.log.keys import LogKeys
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
@@ -117,7 +118,7 @@ class Filled:
         self.writer: SQLiteWriter = SQLiteStore(folder / "ledger.db").writer()
         self.anchor = Anchor(folder / "anchor")
         self.anchor.create(Checkpoint(_KEY.name, 0, EMPTY_ROOT).sign(_KEY))
-        self.anchor.load(_KEY.verifier)
+        self.anchor.load(LogKeys(_KEY.verifier))
         head = self.writer.begin_epoch(Head(0, EMPTY_ROOT, 0, 0))
         assert head is not None
         self.tree, self.head = Tree(), head
