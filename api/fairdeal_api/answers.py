@@ -437,6 +437,8 @@ class Keys(Answer):
     keys: list[KeyOut]
     """The one in force first."""
     rotations: list[RotationOut]
+    follows: str | None
+    """Origin of the log that this one continues."""
     witnesses: list[str]
 
 

@@ -380,10 +380,33 @@ def restore(
     operator: Annotated[
         str, typer.Option(help="Whose are tables that only the public files know.")
     ] = "",
+    new_origin: Annotated[
+        str | None,
+        typer.Option(help="The log has ended: begin another one of this name that continues it."),
+    ] = None,
+    public: Annotated[
+        Path | None, typer.Option(help="With --new-origin: where the old log's files go.")
+    ] = None,
+    old_keys: Annotated[
+        Path | None, typer.Option(help="With --new-origin: folder of the old keys, if not lost.")
+    ] = None,
+    old_anchor: Annotated[
+        Path | None, typer.Option(help="With --new-origin: the old anchor, if not lost.")
+    ] = None,
 ) -> None:
     """Put a backup in the place of a lost database, unless that would fork the log."""
     from fairdeal_api import restore as restoring
 
+    if new_origin is not None:
+        settings = _settings(
+            config, data=data, mode=mode, origin=new_origin, anchor=anchor, keys=keys
+        )
+        if public is None:
+            _fail("--new-origin needs --public: the old log's files are to be published.", code=2)
+        _continue(settings, folder, tiles, at_least or [], public, old_keys, old_anchor)
+        return
+    if public or old_keys or old_anchor:
+        _fail("--public, --old-keys and --old-anchor go with --new-origin.", code=2)
     settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
     try:
         done = restoring.restore(
@@ -398,6 +421,41 @@ def restore(
         typer.echo(f"{table} can have no more hands: its next server seed is lost.")
     for table in done.orphans:
         typer.echo(f"{table} is now of {operator or 'no operator'}; its seats have no tokens.")
+
+
+def _continue(
+    settings: Settings,
+    folder: Path,
+    tiles: Path | None,
+    at_least: list[Path],
+    public: Path,
+    old_keys: Path | None,
+    old_anchor: Path | None,
+) -> None:
+    from fairdeal_api.continuation import Sources, continue_log
+
+    sources = Sources(folder, tiles, tuple(at_least), old_anchor, old_keys)
+    try:
+        done = continue_log(settings, sources, public)
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    old = done.old
+    for table, hand in done.lost:
+        typer.echo(f"Hand {hand} of {table} is lost.", err=True)
+    typer.echo(
+        f"{done.kept} of {old.size} entries of {old.origin} and the files of {done.files} hands "
+        f"are in {public}, to be published.",
+        err=True,
+    )
+    if done.without_file:
+        typer.echo(f"{done.without_file} hands were not disclosed and have no file.", err=True)
+    if not done.signed:
+        typer.echo(
+            "Without --old-keys the old key has not signed it: it proves nothing of the old log.",
+            err=True,
+        )
+    typer.echo(f"The new log's verifier key, to be published: {done.key}")
+    typer.echo(f"Back up {settings.keys_path}, apart from the database.", err=True)
 
 
 @app.command()

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from fairdeal.encoding import encode, parse_time
 from fairdeal.errors import FairdealError
@@ -75,11 +75,11 @@ def export(settings: Settings, folder: Path) -> Exported:
             released = anchor.load(keys)
         tree = Tree(reader.leaves())
         verify_start(tree, released)
-        with _locked(folder):
+        with locked(folder):
             old = _previous(folder, keys, tree, released)
             cosigned = _cosigned(settings, reader, tree, released, old)
             head, text = cosigned or (released, anchor.note)
-            written = _write_tiles(folder, reader, tree, head.size, old)
+            written = write_tiles(folder, reader, tree, head.size, old)
             _write_rotations(folder, reader, tree, head.size)
             note = text.encode()
             target = folder / CHECKPOINT
@@ -102,7 +102,7 @@ def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One export at a time: the slower of two would put an older checkpoint in place."""
     for changed in _make_folders(folder):
         sync_folder(changed)
@@ -160,7 +160,22 @@ def _cosigned(
     return found
 
 
-def _write_tiles(folder: Path, reader: SQLiteReader, tree: Tree, size: int, old: int | None) -> int:
+class Entries(Protocol):
+    """Gives entries of a log by their indices."""
+
+    def entries(self, start: int, end: int) -> list[bytes]:
+        """From one up to, and without, another."""
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """A new public file, and the folders above it."""
+    for changed in _make_folders(path.parent):
+        sync_folder(changed)
+    _replace(path.parent, path, content)
+    sync_folder(path.parent)
+
+
+def write_tiles(folder: Path, reader: Entries, tree: Tree, size: int, old: int | None) -> int:
     """Write what is not there, and make its names durable. Spec: LOG-11, LOG-12."""
     written = 0
     folders: set[Path] = set()
@@ -198,7 +213,7 @@ def _write_rotations(folder: Path, reader: SQLiteReader, tree: Tree, size: int) 
             sync_folder(folder)
 
 
-def _content(reader: SQLiteReader, tree: Tree, tile: Tile) -> bytes:
+def _content(reader: Entries, tree: Tree, tile: Tile) -> bytes:
     if tile.level >= 0:
         return hash_tile(tree, tile)
     start = tile.number * WIDTH

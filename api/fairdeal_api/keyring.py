@@ -66,6 +66,13 @@ def log_keys(reader: Reader) -> LogKeys:
     return keys
 
 
+def follows(reader: Reader) -> LogContinued | None:
+    """The entry by which a log begins that continues another one. Spec: LOG-30."""
+    for _, entry in log_entries(reader):
+        return entry if isinstance(entry, LogContinued) else None
+    return None
+
+
 def verify_roots(keys: LogKeys, tree: Tree) -> None:
     """Hold each rotation against the log.
 

@@ -40,7 +40,7 @@ KINDS: Final[dict[str, Kind]] = {
     "seat_only": Kind(403, "Only a seat may do this."),
     "test_only": Kind(403, "This is possible on a service in test mode only."),
     "live_only": Kind(403, "This is possible on a service in live mode only."),
-    # 404, 405
+    # 404, 405, 410
     "not_found": Kind(404, "There is nothing at this address."),
     "table_unknown": Kind(404, "There is no such table."),
     "hand_unknown": Kind(404, "The table has no such hand."),
@@ -48,6 +48,9 @@ KINDS: Final[dict[str, Kind]] = {
     "game_unknown": Kind(404, "There is no such game."),
     "entry_unknown": Kind(404, "The log has no such entry or tile."),
     "claim_unknown": Kind(404, "There is no such claim code."),
+    "log_continued": Kind(
+        410, "This log continues another one, which has ended; the table may have been that one's."
+    ),
     "method_not_allowed": Kind(405, "This address does not have this method."),
     # 409
     "wrong_phase": Kind(409, "The hand is not at the point where this may happen."),
@@ -107,7 +110,7 @@ class Problem(Exception):  # noqa: N818 - the word of RFC 9457
     Attributes:
         code: A key of `KINDS`.
         errors: For 422: where in the body, and what.
-        context: `table`, `hand` and `state`, where there is one.
+        context: `table`, `hand` and `state`, where there is one; with `log_continued` both origins.
         headers: More headers of the answer.
     """
 

@@ -33,7 +33,7 @@ from fairdeal.events import (
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.entries import LogContinued, LogRotated
 from fairdeal.log.keys import LogKeys, read_rotations
-from fairdeal.log.note import SigningKey, lone_note
+from fairdeal.log.note import SigningKey, VerifierKey, lone_note
 from fairdeal.log.tiles import WIDTH, Tile, parse_bundle
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
@@ -154,12 +154,14 @@ def restore(
         system.release_lock(lock)
 
 
-class _Opens:
+class Opens:
     """Reads what the log's keys have signed, those among them that the backup does not know."""
 
-    def __init__(self, origin: str, chain: LogKeys, keys: system.Keys) -> None:
+    def __init__(self, origin: str, chain: LogKeys, keys: system.Keys | None) -> None:
+        """Keys of the entries, and those that the key files hold, if they are there."""
         self._chain = chain
-        secrets = [secret for secret in (keys.log, keys.next_log) if secret is not None]
+        files = () if keys is None else (keys.log, keys.next_log)
+        secrets = [secret for secret in files if secret is not None]
         self._later = [SigningKey(origin, secret).verifier for secret in secrets]
 
     def open(self, note: str, *, lone: bool = False) -> Checkpoint:
@@ -173,12 +175,21 @@ class _Opens:
                         return Checkpoint.open(note, key, lone=lone)
             raise
 
+    def key_of(self, note: str) -> VerifierKey:
+        """Whose signature such a checkpoint was opened by."""
+        size = self.open(note).size
+        return next(
+            key
+            for key in (self._chain.at(size), *self._later)
+            if LogKeys(key).signer(note) is not None
+        )
+
 
 def _known(
     settings: Settings, chain: LogKeys, keys: system.Keys, at_least: Iterable[Path]
 ) -> list[tuple[str, Checkpoint]]:
     """All checkpoints that the log must extend, and who has seen them."""
-    opens = _Opens(settings.log_origin, chain, keys)
+    opens = Opens(settings.log_origin, chain, keys)
     anchor = Anchor(settings.anchor_path)
     found = [("anchor", anchor.load(opens))]
     anchor.close()

@@ -153,6 +153,7 @@ class Service:
         self.deadlines = Deadlines()
         self.bodies = Bodies(settings.body_seconds)
         self.dealer = Dealer(self)
+        self.dealer.slots.follows = keyring.follows(self.reader)
         self._sweeper: asyncio.Task[None] | None = None
         self._measure()
 

@@ -16,6 +16,7 @@ from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import Discards, HandEvent, HandOpened, TableOpened, parse_event
 from fairdeal.hand import Hand
 from fairdeal.hashing import u32be
+from fairdeal.log.entries import LogContinued
 from fairdeal.seeds import Commitment, ServerSeed, commit, verify_commitment
 from fairdeal.table import Table
 from fairdeal_api import system
@@ -90,23 +91,33 @@ class Slots:
         """Load from this database."""
         self._reader, self._sealer, self._limit = reader, sealer, limit
         self._slots: OrderedDict[str, Slot] = OrderedDict()
+        self.follows: LogContinued | None = None
+        """How the log began, if it continues another one."""
 
     def get(self, table_id: str) -> Slot:
         """A table.
 
         Raises:
-            Problem: `table_unknown`.
+            Problem: `table_unknown`, `log_continued`.
         """
         slot = self._slots.get(table_id)
         if slot is None:
             row = self._reader.table(table_id) if len(table_id) == 30 else None
             if row is None:
-                raise Problem("table_unknown")
+                raise self._unknown(table_id)
             slot = self._load(row)
             self.add(slot)
         else:
             self._slots.move_to_end(table_id)
         return slot
+
+    def _unknown(self, table_id: str) -> Problem:
+        """Of a table that is older than the log somebody else may know. Spec: LOG-31."""
+        follows = self.follows
+        if follows is None or not system.table_made_before(table_id, follows.at):
+            return Problem("table_unknown")
+        origins = {"old_origin": follows.old.origin, "origin": follows.origin}
+        return Problem("log_continued", context=origins)
 
     def add(self, slot: Slot) -> None:
         """Keep a table that is not kept yet; the one not used for longest makes room."""

@@ -92,6 +92,17 @@ def new_table_id() -> str:
     return "tbl_" + "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
 
 
+def table_made_before(table_id: str, at: int) -> bool:
+    """Whether a table's id, as `new_table_id` makes them, is of a time before a moment (ms)."""
+    digits = table_id.removeprefix("tbl_")
+    if len(digits) != 26 or not set(digits) <= set(_CROCKFORD):
+        return False
+    number = 0
+    for digit in digits:
+        number = number << 5 | _CROCKFORD.index(digit)
+    return number >> 80 < at
+
+
 def wall_clock() -> int:
     """Milliseconds since 1970."""
     return time.time_ns() // 1_000_000

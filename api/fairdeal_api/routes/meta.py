@@ -59,12 +59,14 @@ async def get_keys(call: Call) -> Reply:
     """The keys. Take the one to trust from somewhere else."""
     call.query()
     service = call.service
+    follows = service.dealer.slots.follows
     return http.json_reply(
         {
             "origin": service.settings.log_origin,
             "mode": service.settings.mode,
             "keys": _keys(service.log_keys),
             "rotations": service.rotations()["rotations"],
+            "follows": follows.old.origin if follows is not None else None,
             "witnesses": [one.vkey for one in service.witnesses.members],
         },
         headers=[_BRIEFLY],

@@ -76,6 +76,8 @@ class Operation:
     def codes(self) -> tuple[str, ...]:
         """Every code that it may answer with."""
         codes = [*self.problems, *ALWAYS]
+        if "table_unknown" in codes:
+            codes.append("log_continued")
         if self.caller != "public":
             codes += WITH_CREDENTIAL
         if self.body is not None:
