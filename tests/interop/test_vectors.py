@@ -103,7 +103,7 @@ def test_every_report_says_what_it_does_not_prove(name):
         check=False,
     ).stdout
     assert NOT_PROVED
-    assert all(line in " ".join(text.split()) for line in NOT_PROVED)
+    assert all(str(line) in " ".join(text.split()) for line in NOT_PROVED)
 
 
 def test_without_a_key_nothing_is_proved():

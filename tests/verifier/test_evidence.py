@@ -9,7 +9,7 @@ from tests.verifier import builder as B  # noqa: N812
 
 
 def note(report, check_id):
-    return next(c.note for c in report if c.id == check_id)
+    return next(str(c.note) for c in report if c.id == check_id)
 
 
 # The sibling: a service that shows two histories, one to the seats and another to the log.

@@ -448,11 +448,11 @@ def test_the_play_in_words():
     report = verify(b.file(), key=B.VKEY)
     text = to_text(report, Style(), explain=True)
     shown = b.bodies[[body["type"] for body in b.bodies].index("cards.shown")]["shown"][0]
-    assert f"seat {shown['seat']} shows {shown['card']}" in text
+    assert f"seat {shown['seat']} shows {Style().card(shown['card'])}" in text
     assert "The play" in text
     assert "score: " in text
     assert "The play" not in to_text(report, Style())
-    assert report.to_json()["play"] == list(report.story)
+    assert report.to_json()["play"] == list(map(str, report.story))
 
 
 # Whatever is said: no exception.

@@ -496,9 +496,12 @@ def test_a_full_trick():
     assert hand.turn == {2}
     assert hand.play._points == [28, 0]
     assert hand.play._tricks == [1, 0]
-    (told,) = hand.play.story
-    assert told.startswith("trick 1: seat 0 led KC 9C, seat 1 beat with 10C 6H, seat 2 beat with")
-    assert told.endswith(", seat 3 threw QD 8S; seat 2 took it with 28 points")
+    assert list(map(str, hand.play.story)) == [
+        "seat 0 leads",
+        "seat 1 beats",
+        "seat 2 beats",
+        "trick 1: seat 2 takes it with 28 points",
+    ]
 
 
 def test_what_is_not_a_trump_does_not_beat_one():
@@ -953,7 +956,7 @@ def test_random_games(number):
     score, after = result["score"], result["match"]
     assert after["leader"] == leader
     assert sum(score["points"]) == 120
-    assert sum(score["tricks"]) == sum(line.startswith("trick ") for line in play.story)
+    assert sum(score["tricks"]) == sum(line.key == "story.kozel.trick" for line in play.story)
     assert score["penalty"].count(0) >= 1
     assert after["defeat"] == [
         a + b for a, b in zip(match["defeat"], score["penalty"], strict=True)

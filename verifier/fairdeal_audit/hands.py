@@ -27,7 +27,7 @@ def faults_of(file: HandFile) -> list[tuple[str, str]]:
     if file.keys:
         checks += check_seat_signatures(file)
     return [
-        (check.id, check.note)
+        (check.id, str(check.note))
         for check in checks
         # What a log does not hold are openings; a disclosure that is due is looked at by the chain.
         if check.status == FAIL and not (check.id == "disclosure" and file.disclosed is None)

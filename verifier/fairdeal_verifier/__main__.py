@@ -22,13 +22,13 @@ from fairdeal_verifier.encoding import MAX_FILE
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.notes import Notes
 from fairdeal_verifier.report import Style, match_to_json, match_to_text, to_json, to_text
+from fairdeal_verifier.words import LANGUAGES, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 USAGE = 2
 _SEED = re.compile(r"([0-9])=([0-9a-f]{64})")
-_LANGUAGES = {"en"}
 
 
 class UsageError(ValueError):
@@ -82,9 +82,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--explain", action="store_true", help="say why, and what was compared")
     parser.add_argument("--trace", action="store_true", help="show every draw of each shuffle")
-    parser.add_argument("--json", action="store_true", help="write one JSON object")
     parser.add_argument(
-        "--lang", metavar="LANG", default="en", help="en (others are not there yet)"
+        "--json", action="store_true", help="write one JSON object, in English whatever --lang says"
+    )
+    parser.add_argument(
+        "--lang",
+        choices=LANGUAGES,
+        help="language of the report; else that of LC_ALL, LC_MESSAGES or LANG, else English",
     )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     parser.add_argument("--version", action="version", version=f"fairdeal-verify {__version__}")
@@ -130,17 +134,48 @@ def _mine(options: list[str]) -> tuple[dict[int, list[str]], Notes | None]:
     return seeds, notes
 
 
-def _style(color: str) -> Style:
+def _encoding() -> str:
+    return sys.stdout.encoding or "ascii"
+
+
+def _can_show(text: str) -> bool:
+    try:
+        text.encode(_encoding())
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _language(asked: str | None) -> str:
+    """Chooses the language: the one asked for, else the environment's.
+
+    A report that the terminal can only show as question marks would hide what it says, so a
+    language that cannot be written is not used.
+    """
+    setting = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    language = asked or re.split(r"[_.@]", setting)[0]
+    if language not in LANGUAGES:
+        return "en"
+    if _can_show("".join(words_of(language).messages.values())):
+        return language
+    if asked:
+        sys.stderr.write(
+            f"fairdeal-verify: {_encoding()} cannot write all of {asked}, so this is English\n"
+        )
+    return "en"
+
+
+def _style(color: str, language: str | None = None) -> Style:
     is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
     colour = color == "always" or (color == "auto" and not is_plain and sys.stdout.isatty())
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
-    return Style(colour=colour, symbols=encoding.startswith("utf"))
+    return Style(colour=colour, symbols=_can_show("♣♦♥♠"), language=_language(language))
 
 
 def _write(text: str) -> None:
-    """Writes what the terminal can show; a card is never lost to an encoding."""
-    encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    """Writes what the terminal can show; what it cannot is written as an escape, never lost."""
+    if not _can_show(text):
+        text = text.replace("·", "-").encode(_encoding(), "backslashreplace").decode(_encoding())
+    sys.stdout.write(text)
     sys.stdout.flush()
 
 
@@ -159,7 +194,8 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
     )
     if options.json:
         return report.exit, to_json(report) + "\n"
-    return report.exit, to_text(report, _style(options.color), explain=options.explain)
+    style = _style(options.color, options.lang)
+    return report.exit, to_text(report, style, explain=options.explain)
 
 
 def _match(options: argparse.Namespace) -> tuple[int, str]:
@@ -177,7 +213,7 @@ def _match(options: argparse.Namespace) -> tuple[int, str]:
     )
     if options.json:
         return match.exit, match_to_json(match, names) + "\n"
-    style = _style(options.color)
+    style = _style(options.color, options.lang)
     return match.exit, match_to_text(match, names, style, explain=options.explain)
 
 
@@ -189,8 +225,6 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        if options.lang not in _LANGUAGES:
-            raise UsageError(f"--lang {options.lang} is not there yet; en is")
         if (options.file is None) == (options.match is None):
             raise UsageError("give one file, or the files of a match with --match")
         code, text = _match(options) if options.match else _hand(options)

@@ -4,13 +4,15 @@ from collections.abc import Iterator, Mapping
 
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.hand import Replay
-from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
+from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check, Told
 from fairdeal_verifier.play.follow import Following
 from fairdeal_verifier.primitives import DealKey
+from fairdeal_verifier.words import say
 
-NO_RULES = "the table's terms are not those of a game, so nothing can be replayed"
-NO_SEEDS = "a seed is not disclosed, or not the one that was committed to"
-NOT_DEALT = "the hand ended before it was dealt"
+NO_RULES = say("note.no_rules")
+NO_SEEDS = say("note.no_seeds")
+NOT_DEALT = say("note.not_dealt")
+NOT_ENDED = say("note.not_ended")
 
 
 def skip_the_replay(file: HandFile) -> Iterator[Check]:
@@ -35,8 +37,8 @@ def skip_the_replay(file: HandFile) -> Iterator[Check]:
     yield Check("disclosure", SKIP, NO_RULES)
 
 
-_BEACON = Check("beacon", NOT_APPLICABLE, "no beacon in this version")
-_NO_PLAY = Check("play", NOT_APPLICABLE, "the table has no referee")
+_BEACON = Check("beacon", NOT_APPLICABLE, say("note.no_beacon"))
+_NO_PLAY = Check("play", NOT_APPLICABLE, say("note.no_referee"))
 
 
 class ReplayChecks:
@@ -48,7 +50,7 @@ class ReplayChecks:
         self.are_seeds_good = are_seeds_good
         self.dealt = replay.dealt.body if replay.dealt else None
         self.stated = _stated(file)
-        self.story: list[str] = []
+        self.story: list[Told] = []
 
     def __iter__(self) -> Iterator[Check]:
         yield self._found("order")
@@ -73,20 +75,20 @@ class ReplayChecks:
         fault = self.replay.findings.faults.get(check_id, "")
         if fault:
             return Check(check_id, FAIL, fault)
-        reason = self.replay.findings.unchecked.get(check_id, "")
-        return Check(check_id, SKIP if reason else PASS, reason)
+        reason = self.replay.findings.unchecked.get(check_id)
+        return Check(check_id, SKIP, reason) if reason else Check(check_id, PASS)
 
     def _not_dealt(self, check_id: str) -> Check | None:
         if self.dealt is not None:
             return None
         if self.file.is_final:
             return Check(check_id, NOT_APPLICABLE, NOT_DEALT)
-        return Check(check_id, SKIP, "the hand is not dealt yet")
+        return Check(check_id, SKIP, say("note.not_dealt_yet"))
 
     def _without_seeds(self, check_id: str) -> Check | None:
         """Spec: VER-3."""
         if 0 not in self.replay.decks.complete and self.file.is_final:
-            return Check(check_id, NOT_APPLICABLE, "the seats' seeds were never all open")
+            return Check(check_id, NOT_APPLICABLE, say("note.never_open"))
         if not self.are_seeds_good or 0 not in self.replay.decks.complete:
             return Check(check_id, SKIP, NO_SEEDS)
         return None
@@ -150,15 +152,14 @@ class ReplayChecks:
         given, first = self.file.opened.body["first"], self.dealt["first"]
         values = f"seat {first}"
         if given is None:
-            return Check("first", PASS, "it was drawn; see pick.first", values)
+            return Check("first", PASS, say("note.first_drawn"), values)
         if first != given:
             return Check(
                 "first", FAIL, f"seat {given} was to be first, seat {first} was dealt to", values
             )
         if self.file.hand == 1:
             return Check("first", FAIL, "in a table's first hand the first seat is drawn", values)
-        note = "it was given, and that it is the right one needs the hand before"
-        return Check("first", NOT_APPLICABLE, note, values)
+        return Check("first", NOT_APPLICABLE, say("note.first_given"), values)
 
     def _deal(self) -> Check:
         """`deal`. Spec: GAME-1."""
@@ -169,7 +170,7 @@ class ReplayChecks:
     def _pick_first(self) -> Check:
         """`pick.first`. Spec: GAME-2, SHUF-3."""
         if self.file.opened.body["first"] is not None:
-            return Check("pick.first", NOT_APPLICABLE, "the first seat was given")
+            return Check("pick.first", NOT_APPLICABLE, say("note.first_not_drawn"))
         key, missing = self._key("pick.first")
         if missing or key is None or self.dealt is None:
             return missing or Check("pick.first", SKIP, NO_SEEDS)
@@ -208,7 +209,7 @@ class ReplayChecks:
         if missing:
             return missing
         if self.file.disclosed is None:
-            return Check("play", SKIP, "it can be judged when every card is disclosed")
+            return Check("play", SKIP, say("note.play_later"))
         if not self.are_seeds_good:
             return Check("play", SKIP, NO_SEEDS)
         followed = Following(self.file, self.replay)
@@ -216,13 +217,13 @@ class ReplayChecks:
         if followed.fault:
             return Check("play", FAIL, followed.fault)
         if followed.unknown or not self.file.is_final:
-            return Check("play", SKIP, followed.unknown or "the hand has not ended yet")
+            return Check("play", SKIP, followed.unknown or NOT_ENDED)
         return Check("play", PASS)
 
     def _end(self) -> Check:
         """`end`. Spec: HAND-15, HAND-16."""
         if "end" not in self.replay.findings.faults and not self.file.is_final:
-            return Check("end", SKIP, "the hand has not ended yet")
+            return Check("end", SKIP, NOT_ENDED)
         check = self._found("end")
         return Check(
             "end", check.status, check.note, f"{self.file.last.type} {self.file.reason}".strip()
@@ -240,18 +241,18 @@ class ReplayChecks:
             if fault:
                 return Check("disclosure", FAIL, fault)
             if not file.is_final:
-                return Check("disclosure", SKIP, "the hand has not ended yet")
+                return Check("disclosure", SKIP, NOT_ENDED)
             return Check("disclosure", PASS)
         named = [(x["card"], x["epoch"], x["position"], x["salt"]) for x in file.openings]
         if named != [(x["card"], x["epoch"], x["position"], x["salt"]) for x in file.shown]:
             return Check("disclosure", FAIL, "the openings are not those of the cards shown")
         if not file.is_final:
-            return Check("disclosure", SKIP, "the hand has not ended yet")
+            return Check("disclosure", SKIP, NOT_ENDED)
         if file.table.body["disclosure"] == "hand":
             return Check(
                 "disclosure", FAIL, "the service has not opened its secret at the hand's end"
             )
-        return Check("disclosure", SKIP, "the service opens its secret later at this table")
+        return Check("disclosure", SKIP, say("note.secret_later"))
 
 
 def _stated(file: HandFile) -> list[tuple[tuple[int, int], str]]:
@@ -276,13 +277,7 @@ def _discards_fault(file: HandFile, disclosed: Mapping[str, list[list[list[int]]
 def check_seats(file: HandFile) -> Check:
     """`seats`: passes always, for its text."""
     body = file.table.body
-    seats = ", ".join(map(str, file.contribute)) or "none"
-    custody = "each on its own device" if body["custody"] == "seats" else "all through one operator"
-    keys = ", ".join(map(str, sorted(file.keys))) or "no seat"
-    note = (
-        f"seats that gave seeds: {seats}, {custody}; with a key of its own: {keys}. "
-        "Fair to you only if you, or someone you trust, held one of them"
-    )
-    if body["custody"] == "operator" and not file.keys:
-        note += "; one party may have held all seats"
-    return Check("seats", PASS, note)
+    key = "note.seats"
+    if body["custody"] == "operator":
+        key = "note.seats_operator" if file.keys else "note.seats_operator_alone"
+    return Check("seats", PASS, say(key, seats=file.contribute, keys=sorted(file.keys)))

@@ -13,6 +13,7 @@ from fairdeal_verifier.primitives import (
     lock_of,
     root_by_path,
 )
+from fairdeal_verifier.words import Said, say
 
 
 class Decks:
@@ -90,13 +91,13 @@ class Decks:
         salt = self.used[0].key.stream(f"discard {seat} {k}", 32)
         return lock_of(self._file.hand, seat, k, salt, places)
 
-    def prove(self, shown: Body) -> tuple[str, str]:
+    def prove(self, shown: Body) -> tuple[str, Said | None]:
         """Checks a card that an event shows, against the seeds or against its opening.
 
         Has to be called for each `shown` and `given` in event order, as the openings are.
 
         Returns:
-            What is wrong, and what could not be checked; "" if nothing.
+            What is wrong, or ""; and what could not be checked, or None.
 
         Spec: DECK-3, FILE-4
         """
@@ -107,29 +108,29 @@ class Decks:
         openings = self._file.openings
         return self._prove_by_opening(shown, openings[number] if number < len(openings) else None)
 
-    def _prove_by_seeds(self, shown: Body) -> tuple[str, str]:
+    def _prove_by_seeds(self, shown: Body) -> tuple[str, Said | None]:
         epoch, position, card = shown["epoch"], shown["position"], shown["card"]
         deck = self.used.get(epoch)
         if deck is None:
             if epoch == 0 or epoch in self.roots:
-                return "", "the seeds of a card's epoch are not all known"
-            return f"{card} is shown from an epoch that has no deck", ""
+                return "", say("note.epoch")
+            return f"{card} is shown from an epoch that has no deck", None
         if self.card_at((epoch, position)) != card:
-            return f"{card} does not lie where it is shown", ""
+            return f"{card} does not lie where it is shown", None
         if deck.salts[position] != shown["salt"]:
-            return f"the salt of {card} is not the one of its place", ""
-        return "", ""
+            return f"the salt of {card} is not the one of its place", None
+        return "", None
 
-    def _prove_by_opening(self, shown: Body, opening: Body | None) -> tuple[str, str]:
+    def _prove_by_opening(self, shown: Body, opening: Body | None) -> tuple[str, Said | None]:
         epoch, position, card, salt = (shown[x] for x in ("epoch", "position", "card", "salt"))
         if opening is None or any(
             opening[x] != shown[x] for x in ("card", "epoch", "position", "salt")
         ):
-            return f"the opening of {card} is missing", ""
+            return f"the opening of {card} is missing", None
         # The size comes from the rules, never from the message.
         root, size = self.roots.get(epoch, (b"", 0))
         leaf = leaf_hash(f"{epoch} {position} {card} {salt}".encode("ascii"))
         path = [bytes.fromhex(one) for one in opening["path"]]
         if root_by_path(leaf, position, size, path) != root:
-            return f"the opening of {card} does not lead to the deck root", ""
-        return "", ""
+            return f"the opening of {card} does not lead to the deck root", None
+        return "", None

@@ -10,6 +10,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+from fairdeal_verifier.words import Said, say
+
 MAX_FILE = 5 * 1024 * 1024
 MAX_EVENT = 65_535
 MAX_DEPTH = 16
@@ -31,7 +33,16 @@ _NAME = re.compile(r"[a-z0-9_]+")
 
 
 class UnreadableError(ValueError):
-    """The input is no file of a version that this tool knows. Spec: VER-1."""
+    """The input is no file of a version that this tool knows. Spec: VER-1.
+
+    Attributes:
+        why: Of a hand's file, a sentence of the catalogue.
+    """
+
+    def __init__(self, why: Said | str) -> None:
+        """Takes the reason."""
+        super().__init__(why)
+        self.why = why
 
 
 class FormatError(ValueError):
@@ -111,20 +122,20 @@ def read_json(data: bytes) -> tuple[str, Any]:
         UnreadableError: It is too long, not UTF-8, not JSON, or nested deeper than 16. Spec: VER-1
     """
     if len(data) > MAX_FILE:
-        raise UnreadableError("the file is longer than 5 MiB")
+        raise UnreadableError(say("unreadable.size"))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise UnreadableError("the file is not UTF-8") from None
+        raise UnreadableError(say("unreadable.utf8")) from None
     shape = outline(data)
     if is_too_deep(shape):
-        raise UnreadableError("the file is not JSON, or nested deeper than 16")
+        raise UnreadableError(say("unreadable.deep"))
     if shape.count(b"[") + shape.count(b"{") > MAX_CONTAINERS:
-        raise UnreadableError("the file has more parts than any hand")
+        raise UnreadableError(say("unreadable.parts"))
     try:
         return text, _decode(text, shape)
     except ValueError:
-        raise UnreadableError("the file is not JSON") from None
+        raise UnreadableError(say("unreadable.json")) from None
 
 
 def encode_file(value: object) -> str | None:

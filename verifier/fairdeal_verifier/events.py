@@ -44,6 +44,7 @@ from fairdeal_verifier.kinds import (
     within,
 )
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.words import say
 
 VERSION = "fairdeal/1"
 
@@ -195,7 +196,7 @@ def parse(text: str, seats: int) -> Step:
     raw, body = read_event(text)
     version = body.get("v")
     if type(version) is str and version != VERSION:
-        raise UnreadableError("an event is of a version that this tool does not know")
+        raise UnreadableError(say("unreadable.version"))
     kind = body.get("type")
     known = _TABLES.get(kind) if type(kind) is str else None
     if known is None or type(kind) is not str:
@@ -203,7 +204,7 @@ def parse(text: str, seats: int) -> Step:
     if kind == "table.opened":
         game = body.get("game")
         if type(game) is str and game not in GAMES:
-            raise UnreadableError("the table's game is not one that this tool knows")
+            raise UnreadableError(say("unreadable.game"))
         if is_seat(body.get("seats"), MAX_SEATS + 1):
             seats = body["seats"]
     names, fields = known

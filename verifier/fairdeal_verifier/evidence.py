@@ -11,6 +11,7 @@ from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
 from fairdeal_verifier.primitives import message, u8, u32be
 from fairdeal_verifier.rotation import Keys
 from fairdeal_verifier.witness import WitnessKey, shown_time
+from fairdeal_verifier.words import Said, say
 
 # Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
 MAX_RECEIPTS = 256
@@ -46,8 +47,7 @@ def check_log_signature(file: HandFile, trusted: Keys | None) -> Check:
         note = f"the log had another key when it had {head.size} entries"
         return Check("log.signature", FAIL, note, values)
     if trusted is None:
-        note = "good by the key that the file names itself; give the service's key to check that"
-        return Check("log.signature", SKIP, note, values)
+        return Check("log.signature", SKIP, say("note.own_key"), values)
     return Check("log.signature", PASS, "", values)
 
 
@@ -78,24 +78,20 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
             note = f"receipt {number} fits no step of this file: keep both, they are evidence"
             return Check("receipt", FAIL, note)
         covered.add(step.digest)
-    count = f"{len(given.receipts)} given"
+    count = len(given.receipts)
     if sealed_head is not None and sealed_head.digest in covered:
-        return Check("receipt", PASS, f"{count}, the sealed head's among them", sealed_head.head)
-    note = (
-        "no receipt for the step at which all seats had sealed: that the file shows this hand "
-        "as the seats saw it when they opened their seeds is not shown"
-    )
-    if sealed_head is not None and file.keys:
-        note += ", except by the signatures of seats with a key"
-    return Check("receipt", NOT_APPLICABLE, note, count)
+        return Check("receipt", PASS, say("note.receipts", n=count), sealed_head.head)
+    are_keys_a_help = sealed_head is not None and file.keys
+    said = say("note.no_receipt_keys" if are_keys_a_help else "note.no_receipt")
+    return Check("receipt", NOT_APPLICABLE, said, f"{count} given")
 
 
 def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> Check:
     """`log.witness`. Spec: WIT-2, WIT-10, VER-2."""
     if not given.witnesses:
-        return Check("log.witness", NOT_APPLICABLE, "no witness to ask for was given")
+        return Check("log.witness", NOT_APPLICABLE, say("note.no_witness"))
     if not given.receipts:
-        return Check("log.witness", SKIP, "no receipt was given that could be cosigned")
+        return Check("log.witness", SKIP, say("note.nothing_cosigned"))
     if len(given.receipts) > MAX_RECEIPTS:
         return Check("log.witness", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
     keys = given.keys or Keys((LogKey.parse(file.table.body["log_key"]),))
@@ -212,9 +208,9 @@ def check_seat_signatures(file: HandFile) -> list[Check]:
         if seat in faults:
             checks.append(Check(check_id, FAIL, faults[seat]))
         elif seat not in file.keys:
-            checks.append(Check(check_id, NOT_APPLICABLE, "the seat has no key"))
+            checks.append(Check(check_id, NOT_APPLICABLE, say("note.no_key")))
         elif seat in beyond:
-            checks.append(Check(check_id, SKIP, "more signatures than this tool checks"))
+            checks.append(Check(check_id, SKIP, say("note.many_signatures")))
         else:
             values = f"{counts[seat]} by key {file.keys[seat].hex()}"
             checks.append(Check(check_id, PASS, "", values))
@@ -230,21 +226,20 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
             return Check("mine", FAIL, "the notes are of another hand")
         noted.append((notes.seat, list(notes.seeds)))
     if not any(seeds for _, seeds in noted) and not (notes and notes.cards):
-        return Check("mine", NOT_APPLICABLE, "no seed of yours was given")
+        return Check("mine", NOT_APPLICABLE, say("note.nothing_noted"))
     opened = {(epoch, seat): seed for epoch, seat, seed in file.seeds}
-    skipped = ""
+    skipped: Said | None = None
     for seat, seeds in noted:
         for epoch, seed in enumerate(seeds):
             if (epoch, seat) not in opened:
-                skipped = f"seat {seat} did not open a seed for epoch {epoch} in this file"
+                skipped = say("note.seed_not_opened", seat=seat, epoch=epoch)
             elif opened[epoch, seat] != seed:
                 note = f"seat {seat}'s seed for epoch {epoch} is another in the file than you noted"
                 return Check("mine", FAIL, note)
     if notes is not None and notes.cards:
         check = _check_cards(given, replay)
-        if check.status == FAIL:
+        if check.status == FAIL or (check.status == SKIP and skipped is None):
             return check
-        skipped = skipped or (check.note if check.status == SKIP else "")
     if skipped:
         return Check("mine", SKIP, skipped)
     seats = ", ".join(str(seat) for seat, seeds in noted if seeds)
@@ -256,11 +251,11 @@ def _check_cards(given: Given, replay: Replay | None) -> Check:
     """Checks the cards that a player has noted."""
     notes = given.notes
     if notes is None or replay is None or notes.seat >= replay.file.seats:
-        return Check("mine", SKIP, "the cards noted cannot be checked")
+        return Check("mine", SKIP, say("note.cards_unchecked"))
     received = replay.game.holdings[notes.seat].received
     # Before disclosure the file names at least the cards that were shown.
     stated = {(one["epoch"], one["position"]): one["card"] for one in replay.file.shown}
-    skipped = ""
+    skipped: Said | None = None
     for place, card in notes.cards:
         where = f"position {place[1]} of epoch {place[0]}"
         if place not in received:
@@ -268,8 +263,8 @@ def _check_cards(given: Given, replay: Replay | None) -> Check:
             return Check("mine", FAIL, note)
         there = replay.decks.card_at(place) or stated.get(place)
         if there is None:
-            skipped = "not every card that you noted is disclosed"
+            skipped = say("note.cards_undisclosed")
         elif there != card:
             note = f"you noted {card} at {where}; in the file it is {there}"
             return Check("mine", FAIL, note)
-    return Check("mine", SKIP if skipped else PASS, skipped)
+    return Check("mine", SKIP, skipped) if skipped else Check("mine", PASS)

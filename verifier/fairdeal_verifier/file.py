@@ -14,6 +14,7 @@ from fairdeal_verifier.events import Body, Step, parse
 from fairdeal_verifier.games import GAMES, Game
 from fairdeal_verifier.kinds import MAX_SEATS, is_discards, is_hex32, is_opening
 from fairdeal_verifier.note import Receipt
+from fairdeal_verifier.words import say
 
 FORMAT = "fairdeal-hand/1"
 # The shortest event, with its quotes escaped, is longer than 200 bytes.
@@ -109,7 +110,7 @@ def read(data: bytes) -> HandFile:
     """
     text, value = read_json(data)
     if type(value) is not dict or value.get("format") != FORMAT:
-        raise UnreadableError(f"the file is not of the format {FORMAT}")
+        raise UnreadableError(say("unreadable.format", format=FORMAT))
     steps = _steps(value.get("events"))
     if encode_file(value) != text:
         raise FormatError("the file is not written in its one form")

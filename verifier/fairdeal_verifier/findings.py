@@ -1,5 +1,7 @@
 """What a replay finds, kept under the id of the check that has to report it."""
 
+from fairdeal_verifier.words import Said
+
 
 class Findings:
     """The first fault of each check, and why a check could not be made.
@@ -15,7 +17,7 @@ class Findings:
     def __init__(self) -> None:
         """Starts with nothing found."""
         self.faults: dict[str, str] = {}
-        self.unchecked: dict[str, str] = {}
+        self.unchecked: dict[str, Said] = {}
         self.numbered: list[str] = []
         self._counts: dict[str, int] = {}
 
@@ -24,8 +26,8 @@ class Findings:
         if text:
             self.faults.setdefault(check, text)
 
-    def cannot_check(self, check: str, text: str) -> None:
-        """Notes what could not be checked; "" is nothing."""
+    def cannot_check(self, check: str, text: Said | None) -> None:
+        """Notes what could not be checked; None is nothing."""
         if text:
             self.unchecked.setdefault(check, text)
 

@@ -17,6 +17,7 @@ from fairdeal_verifier.games import Game
 from fairdeal_verifier.games.base import Discard, Place
 from fairdeal_verifier.kinds import MAX_EPOCH
 from fairdeal_verifier.play import PLAYS, match_fault
+from fairdeal_verifier.words import say
 
 KINDS = {
     "cards.drawn": "draw",
@@ -99,9 +100,7 @@ class Replay:
             known = self.decks.used.get(0)
             self.findings.fault("deal", self.game.deal(body, known.order if known else None))
             if known is None and self.game.may_exchange():
-                self.findings.cannot_check(
-                    "deal", "whether sixes had to change hands shows at disclosure"
-                )
+                self.findings.cannot_check("deal", say("note.sixes"))
         for shown in body["shown"]:
             self._prove("deal", shown)
 
@@ -178,9 +177,7 @@ class Replay:
                     places = [(epoch, position) for epoch, position in listed[k]]
             lock = self.decks.lock(seat, k, places) if places is not None else None
             if lock is None:
-                self.findings.cannot_check(
-                    check, "the lock needs seeds that are disclosed and good"
-                )
+                self.findings.cannot_check(check, say("note.lock"))
             elif lock.hex() != stated["lock"]:
                 fault = fault or f"seat {seat}'s lock does not fit the cards disclosed for it"
             discards.append(Discard(seat, stated["count"], places))
@@ -226,9 +223,7 @@ class Replay:
             return "the new stock has not as many cards as the pool"
         deck = self.decks.used.get(epoch)
         if deck is None or not self._are_seeds_good:
-            self.findings.cannot_check(
-                check, "the cards of the pool and their seeds are not known to be right"
-            )
+            self.findings.cannot_check(check, say("note.pool"))
         elif deck.root.hex() != body["deck_root"]:
             return "the root is not that of the pool, shuffled with the new seeds"
         return ""

@@ -27,6 +27,7 @@ from fairdeal_verifier.play import PLAYS, is_same
 from fairdeal_verifier.promises import rules_fault
 from fairdeal_verifier.rotation import Rotation, read_rotations
 from fairdeal_verifier.verify import verify_given
+from fairdeal_verifier.words import Said, say
 
 _EXITS = {FAILED: 1, UNREADABLE: 4, INCOMPLETE: 3, CONSISTENT: 3, VERIFIED: 0}  # the worst first
 
@@ -65,21 +66,22 @@ class Neighbour:
     next_match: Any
     may_be_null: bool  # the next hand's first seat
     is_followed: bool  # by a match: the table has a referee
-    unknown: str
+    unknown: Said | None
 
     @classmethod
     def of(cls, file: HandFile) -> "Neighbour":
         """Takes what is needed. Spec: PLAY-2, HAND-2."""
         opened, ruleset = file.opened.body, file.table.body["ruleset"]
-        first, match, unknown = opened["first"], opened["match"], ""
+        first, match = opened["first"], opened["match"]
+        unknown: Said | None = None
         next_first, next_match = first, match
         for step in file.steps:
             if step.type == "hand.dealt":
                 next_first = step.body["first"]
         if rules_fault(file):
-            unknown = "the table's terms are not those of a game"
+            unknown = say("note.match_no_game")
         elif not file.is_final:
-            unknown = f"hand {file.hand} has not ended yet"
+            unknown = say("note.match_not_ended", hand=file.hand)
         elif file.referee and not file.reason:
             result = file.last.body["result"] or {}
             next_first, next_match = result.get("first"), result.get("match")
@@ -154,8 +156,8 @@ def _check(hands: list[Neighbour | None]) -> Check:
     """`match`. Spec: PLAY-9."""
     known = [hand for hand in hands if hand is not None]
     if len(known) != len(hands) or not hands:
-        return Check("match", SKIP, "a file cannot be read, or its format is wrong")
-    unknown = ""
+        return Check("match", SKIP, say("note.match_unreadable"))
+    unknown: Said | None = None
     for before, after in pairwise(known):
         fault = pair_fault(before, after)
         if fault:
@@ -163,10 +165,9 @@ def _check(hands: list[Neighbour | None]) -> Check:
         unknown = unknown or before.unknown
     if unknown:
         return Check("match", SKIP, unknown)
-    note = f"hand {known[0].number} to hand {known[-1].number}"
-    if known[0].number > 1:
-        note += "; what the match was before these is not shown by them"
-    return Check("match", PASS, note)
+    first, last = known[0].number, known[-1].number
+    key = "note.match" if first == 1 else "note.match_later"
+    return Check("match", PASS, say(key, first=first, last=last))
 
 
 def pair_fault(before: Neighbour, after: Neighbour) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairdeal_verifier.words import Said, say
+
 PASS, FAIL, SKIP, NOT_APPLICABLE = "PASS", "FAIL", "SKIP", "N/A"
 
 VERIFIED, FAILED, INCOMPLETE, UNREADABLE = "VERIFIED", "FAILED", "INCOMPLETE", "UNREADABLE"
@@ -41,14 +43,26 @@ class Check:
     Attributes:
         id: As in VER-2.
         status: PASS, FAIL, SKIP or N/A.
-        note: What this hand adds to the id's sentence: what is wrong, or why it was not checked.
+        note: What this hand adds to the id's sentence, in the reader's language. Of a FAIL what is
+            wrong, in English, for whoever the player shows it to.
         values: What was compared with what.
     """
 
     id: str
     status: str
-    note: str = ""
+    note: Said | str = ""
     values: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A line of the play; an indented one belongs to the line before."""
+
+    said: Said
+    is_indented: bool = False
+
+    def __str__(self) -> str:
+        return f"{'  ' * self.is_indented}{self.said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,6 @@ class Hand:
     table: str
     number: int
     game: str
-    game_name: str
     cards: int
     seats: int
     at: str
@@ -115,11 +128,11 @@ class Report:
     verdict: str
     exit: int
     failed: str | None = None
-    reason: str = ""
+    reason: Said | str = ""
     checks: tuple[Check, ...] = ()
     hand: Hand | None = None
     trace: tuple[Trace, ...] = ()
-    story: tuple[str, ...] = ()
+    story: tuple[Told, ...] = ()
 
     @classmethod
     def of(
@@ -127,7 +140,7 @@ class Report:
         checks: list[Check],
         hand: Hand | None,
         trace: tuple[Trace, ...] = (),
-        story: tuple[str, ...] = (),
+        story: tuple[Told, ...] = (),
     ) -> "Report":
         """Judges. Spec: VER-4."""
         failed = next((check.id for check in checks if check.status == FAIL), None)
@@ -146,14 +159,14 @@ class Report:
         return cls(verdict, code, failed, "", tuple(checks), hand, trace, story)
 
     @classmethod
-    def unreadable(cls, reason: str) -> "Report":
+    def unreadable(cls, reason: Said | str) -> "Report":
         """Spec: VER-1."""
         return cls(UNREADABLE, 4, reason=reason)
 
     @classmethod
     def unformatted(cls, fault: str) -> "Report":
         """If `format` fails, all others are SKIP. Spec: VER-3."""
-        rest = [Check(one, SKIP, "the format is wrong") for one in ALL_CHECKS]
+        rest = [Check(one, SKIP, say("note.format")) for one in ALL_CHECKS]
         return cls.of([Check("format", FAIL, fault), *rest], None)
 
     def to_json(self) -> dict[str, Any]:
@@ -166,11 +179,11 @@ class Report:
             "verdict": self.verdict,
             "exit": self.exit,
             "failed": self.failed,
-            "reason": self.reason,
+            "reason": str(self.reason),
             "hand": _hand_to_json(self.hand) if self.hand else None,
             "checks": [check_to_json(check) for check in self.checks],
-            "play": list(self.story),
-            "not_proved": list(NOT_PROVED),
+            "play": list(map(str, self.story)),
+            "not_proved": list(map(str, NOT_PROVED)),
         }
 
     def __iter__(self) -> Iterator[Check]:
@@ -188,8 +201,8 @@ def check_to_json(check: Check) -> dict[str, str]:
     return {
         "id": check.id,
         "status": check.status,
-        "text": sentence(check.id),
-        "detail": "; ".join(filter(None, (check.note, check.values))),
+        "text": str(sentence(check.id)),
+        "detail": "; ".join(filter(None, (str(check.note), check.values))),
     }
 
 

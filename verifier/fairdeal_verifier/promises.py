@@ -7,6 +7,7 @@ from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
 from fairdeal_verifier.play import PLAYS
 from fairdeal_verifier.primitives import commitment_to, link_to, seal_of
+from fairdeal_verifier.words import say
 
 
 def check_chain(file: HandFile) -> Check:
@@ -77,9 +78,9 @@ def check_terms(file: HandFile) -> Check:
 def check_commitment(file: HandFile) -> Check:
     """`server.commitment`. Spec: SEED-1."""
     if file.reason == "lost":
-        return Check("server.commitment", NOT_APPLICABLE, "the service has lost its secret")
+        return Check("server.commitment", NOT_APPLICABLE, say("note.lost"))
     if file.server_seed is None:
-        return Check("server.commitment", SKIP, "the service's secret is not disclosed yet")
+        return Check("server.commitment", SKIP, say("note.not_disclosed"))
     found = commitment_to(file.server_seed)
     values = f"committed to {file.commitment.hex()}, opened {found.hex()}"
     if found == file.commitment:
@@ -103,9 +104,9 @@ def check_seals(file: HandFile) -> Iterator[Check]:
         seals = sealed.get(seat, [])
         if seat not in opened:
             if file.is_final:
-                yield Check(check_id, NOT_APPLICABLE, "the hand ended before this seat had opened")
+                yield Check(check_id, NOT_APPLICABLE, say("note.ended_unopened"))
             else:
-                yield Check(check_id, SKIP, "this seat has not opened yet")
+                yield Check(check_id, SKIP, say("note.not_opened"))
             continue
         found = {
             seal_of(file.terms, file.hand, seat, file.commitment, seed).hex()

@@ -1,23 +1,34 @@
 """Shows a report: in words, with an explanation, with every draw, or as JSON.
 
+The words are of one language, but for what a FAIL has found and what was compared: these stay in
+English, for whoever the player shows them to. JSON is for programs and is English throughout.
+
 Spec: VER-5, VER-6
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fairdeal_verifier.match import MatchReport
-from fairdeal_verifier.outcome import FAIL, Check, Hand, Report, Trace, check_to_json
-from fairdeal_verifier.texts import NOT_PROVED, PREFIXES, STATUS_WORDS, reason, sentence
+from fairdeal_verifier.outcome import (
+    FAIL,
+    NOT_APPLICABLE,
+    PASS,
+    SKIP,
+    VERIFIED,
+    Check,
+    Hand,
+    Report,
+    Trace,
+    check_to_json,
+)
+from fairdeal_verifier.texts import NOT_PROVED, reason, sentence
+from fairdeal_verifier.words import Said, Value, Words, say, words_of
 
 _SUIT_SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
-_SUIT_WORDS = {
-    "C": "clubs",
-    "D": "diamonds",
-    "H": "hearts",
-    "S": "spades",
-}
+_STATUSES = {PASS: "pass", FAIL: "fail", SKIP: "skip", NOT_APPLICABLE: "na"}
 _COLOURS = {
     "VERIFIED": "32",
     "PASS": "32",
@@ -32,25 +43,89 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to write: with colours or without, with suit symbols or letters."""
+    """How to write: with colours or without, with suit symbols or letters, in which language."""
 
     colour: bool = False
     symbols: bool = True
+    language: str = "en"
 
-    def word(self, text: str, width: int = 0) -> str:
-        """Writes a status or verdict; the colour says nothing that the word does not."""
-        code = _COLOURS.get(text.partition(" ")[0].rstrip(","))
-        padded = text.ljust(width)
-        return f"\x1b[{code}m{padded}\x1b[0m" if self.colour and code else padded
+    @property
+    def words(self) -> Words:
+        """The messages of the language."""
+        return words_of(self.language)
+
+    def text(self, said: Said | str) -> str:
+        """Writes a sentence of the catalogue; other text is as it is."""
+        return said if isinstance(said, str) else self.words.say(said, self._draw)
+
+    def say(self, key: str, **values: Value) -> str:
+        """Writes a sentence of the catalogue."""
+        return self.text(say(key, **values))
+
+    def verdict(self, report: Report | MatchReport) -> str:
+        """Writes a verdict."""
+        return self._paint(self.text(verdict_of(report)), _first_word(report.verdict))
+
+    def status(self, status: str, *, is_padded: bool = False) -> str:
+        """Writes the status of a check, if wanted as wide as the widest."""
+        words = {one: self.say(f"status.{key}") for one, key in _STATUSES.items()}
+        width = max(map(_width, words.values())) if is_padded else 0
+        word = words[status]
+        return self._paint(word + " " * (width - _width(word)), status)
+
+    def _paint(self, text: str, meaning: str) -> str:
+        """Colours a word; the colour says nothing that the word does not."""
+        code = _COLOURS.get(meaning)
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text
 
     def card(self, card: str) -> str:
-        """Writes a card. Spanish suits have no symbols, so they keep their letters."""
-        symbol = _SUIT_SYMBOLS.get(card[-1:])
-        return card[:-1] + symbol if symbol and self.symbols else card
+        """Writes a card. Spanish suits have no symbols, so they have letters of the language."""
+        rank, suit = card[:-1], card[-1:]
+        if not self.symbols:
+            return card
+        mark = _SUIT_SYMBOLS.get(suit) or self._named("card.mark", suit)
+        return self.words.messages.get(f"card.index.{rank}", rank) + mark
 
-    def suit(self, suit: str) -> str:
-        """Writes a suit."""
-        return _SUIT_SYMBOLS.get(suit, suit) if self.symbols else _SUIT_WORDS.get(suit, suit)
+    def cards(self, cards: Iterable[str]) -> str:
+        """Writes cards."""
+        return " ".join(map(self.card, cards))
+
+    def _suit(self, suit: str) -> str:
+        symbol = _SUIT_SYMBOLS.get(suit) if self.symbols else None
+        return symbol or self._named("card.suit", suit)
+
+    def _named(self, family: str, name: str) -> str:
+        """Gives the language's word for a name in the log; a stranger's name stays as it is."""
+        return self.words.messages.get(f"{family}.{name}", name)
+
+    def _draw(self, place: str, value: Value) -> str:
+        if place in ("card", "cards"):
+            return self.cards((str(value),) if isinstance(value, int | str) else map(str, value))
+        if place == "suit":
+            return self._suit(str(value))
+        if place in ("call", "lance"):
+            return self._named(place, str(value))
+        return self.words.plain(place, value)
+
+
+def _width(text: str) -> int:
+    """Gives the columns that a text takes on a terminal; marks stand above or below a letter."""
+    return sum(unicodedata.category(one) != "Mn" for one in text)
+
+
+def _first_word(verdict: str) -> str:
+    return verdict.partition(" ")[0].rstrip(",")
+
+
+def verdict_of(report: Report | MatchReport) -> Said:
+    """Gives the sentence of a verdict; in plain English it is the verdict itself. Spec: VER-4."""
+    word = _first_word(report.verdict)
+    hand = report.hand if isinstance(report, Report) else None
+    if word != VERIFIED or hand is None or not hand.aborted:
+        return say(f"verdict.{word.lower()}")
+    if not hand.missing:
+        return say("verdict.aborted_nobody", reason=hand.aborted)
+    return say("verdict.aborted", reason=hand.aborted, seats=hand.missing)
 
 
 def to_json(report: Report) -> str:
@@ -75,7 +150,7 @@ def match_to_json(match: MatchReport, names: Sequence[str]) -> str:
             {"file": name, "report": report.to_json()}
             for name, report in zip(names, match.reports, strict=True)
         ],
-        "not_proved": list(NOT_PROVED),
+        "not_proved": list(map(str, NOT_PROVED)),
     }
     return json.dumps(value, ensure_ascii=False, indent=2)
 
@@ -88,99 +163,122 @@ def match_to_text(match: MatchReport, names: Sequence[str], style: Style, *, exp
 def _match_lines(
     match: MatchReport, names: Sequence[str], style: Style, *, explain: bool
 ) -> Iterator[str]:
-    yield f"{style.word(match.verdict)}  match, {len(names)} files"
+    yield f"{style.verdict(match)}  {style.say('report.match', n=len(names))}"
     if match.check.status == FAIL:
-        yield f"{style.word(FAIL)} match  {match.check.note}"
+        yield _fault(match.check, style)
     for name, report in zip(names, match.reports, strict=True):
         if explain or report.trace:
             yield f"{name}:"
             yield from _lines(report, style, explain=explain)
             continue
-        line = f"  {style.word(report.verdict)}  "
-        line += f"hand {report.hand.number}  {name}" if report.hand else name
-        if report.failed:
-            note = next(check.note for check in report.checks if check.id == report.failed)
-            line += f"  {FAIL} {report.failed}: {note}"
-        yield f"{line}  {report.reason}" if report.reason else line
+        line = f"  {style.verdict(report)}  "
+        if report.hand:
+            line += f"{style.say('report.match_hand', hand=report.hand.number)}  "
+        line += name
+        for check in report.checks:
+            if check.id == report.failed:
+                line += f"  {_fault(check, style)}"
+        yield f"{line}  {style.text(report.reason)}" if report.reason else line
     yield from _check(match.check, style, explain=explain)
-    yield "A pass does not prove:"
-    for line in NOT_PROVED:
-        yield f"  - {line}"
+    yield from _not_proved(style)
 
 
 def _lines(report: Report, style: Style, *, explain: bool) -> Iterator[str]:
     hand = report.hand
-    title = ""
+    title = style.verdict(report)
     if hand is not None:
-        title = f"  hand {hand.number} of {hand.table} · {hand.game_name}, {hand.cards} cards"
-    yield style.word(report.verdict) + title
+        game = style.say(f"game.{hand.game}")
+        title += "  " + style.say(
+            "report.hand", hand=hand.number, table=hand.table, game=game, n=hand.cards
+        )
+    yield title
     if report.reason:
-        yield f"  {report.reason}"
+        yield f"  {style.text(report.reason)}"
     for check in report.checks:
         if check.id == report.failed:
-            yield f"{style.word(FAIL)} {check.id}  {check.note}"
+            yield _fault(check, style)
     if hand is not None:
         yield from _cards(hand, style)
     for check in report.checks:
         yield from _check(check, style, explain=explain)
     if explain and report.story:
-        yield "  The play"
-        yield from (f"    {line}" for line in report.story)
+        yield f"  {style.say('report.play')}"
+        for told in report.story:
+            yield f"    {'  ' * told.is_indented}{style.text(told.said)}"
     for trace in report.trace:
         yield from _trace(trace, style)
     if report.checks:
-        yield _counts(report)
-    yield "A pass does not prove:"
-    for line in NOT_PROVED:
-        yield f"  - {line}"
+        yield _counts(report, style)
+    yield from _not_proved(style)
 
 
 def _cards(hand: Hand, style: Style) -> Iterator[str]:
-    def written(cards: tuple[str, ...]) -> str:
-        return " ".join(style.card(card) for card in cards)
-
+    if hand.aborted:
+        why = style.say(f"aborted.{hand.aborted}")
+        yield f"  {style.say('report.ended_early', reason=why)}"
     for seat in range(hand.seats):
-        nothing = "cards not disclosed" if seat in hand.dealt else "no cards dealt"
-        line = f"  seat {seat}  {written(hand.dealt.get(seat, ())) or nothing}"
+        line = f"  {style.say('report.seat', seat=seat)}  "
+        if hand.dealt.get(seat):
+            line += style.cards(hand.dealt[seat])
+        else:
+            line += style.say("report.hidden" if seat in hand.dealt else "report.no_cards")
         if hand.drawn.get(seat):
-            line += f"  then {written(hand.drawn[seat])}"
+            line += "  " + style.say("report.then", cards=hand.drawn[seat])
         if seat in hand.trumps:
-            line += f"  trump {style.suit(hand.trumps[seat])}"
+            line += "  " + style.say("report.trump", suit=hand.trumps[seat])
         if seat == hand.first:
-            line += "  (first)"
+            line += f"  ({style.say('report.first')})"
         yield line
     if hand.turned:
-        yield f"  turned  {style.card(hand.turned)}"
+        yield f"  {style.say('report.turned', card=hand.turned)}"
+
+
+def _fault(check: Check, style: Style) -> str:
+    return f"{style.status(FAIL)} {check.id}  {_detail(check, style)}"
+
+
+def _detail(check: Check, style: Style) -> str:
+    """Writes what a check adds to its sentence; of a FAIL it is the English of its note."""
+    if check.status == FAIL:
+        return style.say("report.fault", fault=str(check.note))
+    return style.text(check.note)
 
 
 def _check(check: Check, style: Style, *, explain: bool) -> Iterator[str]:
     # The sentence says what a pass means, so without a pass it must not stand alone.
-    line = f"  {style.word(check.status, 4)}  {check.id:<18}  "
-    line += PREFIXES[check.status] + sentence(check.id)
-    yield f"{line} ({check.note})" if check.note else line
+    line = f"  {style.status(check.status, is_padded=True)}  {check.id:<18}  "
+    key = f"status.{_STATUSES[check.status]}.sentence"
+    line += style.say(key, sentence=style.text(sentence(check.id)))
+    yield f"{line} ({_detail(check, style)})" if check.note else line
     if explain:
-        yield f"          why: {reason(check.id)}"
+        yield f"          {style.say('report.why', reason=style.text(reason(check.id)))}"
         if check.values:
-            yield f"          compared: {check.values}"
+            yield f"          {style.say('report.compared', values=check.values)}"
 
 
 def _trace(trace: Trace, style: Style) -> Iterator[str]:
-    yield f"  Shuffle of epoch {trace.epoch}, {len(trace.cards)} cards"
+    yield f"  {style.say('report.shuffle', epoch=trace.epoch, n=len(trace.cards))}"
     order = list(trace.cards)
     for step, draw in enumerate(trace.draws, 1):
         *refused, byte = draw.taken
         a, b = style.card(order[draw.i]), style.card(order[draw.j])
         order[draw.i], order[draw.j] = order[draw.j], order[draw.i]
-        line = f"    step {step}: below {draw.i + 1}, byte {byte} gives {draw.j}"
-        if refused:
-            line += f", refused {' '.join(map(str, refused))}"
-        yield f"{line}; swap {draw.i} and {draw.j}: {a}, {b}"
-    yield "    order, top first: " + " ".join(style.card(card) for card in trace.order)
+        key = "report.step_refused" if refused else "report.step"
+        line = style.say(
+            key, step=step, n=draw.i + 1, byte=byte, bytes=refused, i=draw.i, j=draw.j, a=a, b=b
+        )
+        yield f"    {line}"
+    yield f"    {style.say('report.order', cards=trace.order)}"
 
 
-def _counts(report: Report) -> str:
-    counts = dict.fromkeys(STATUS_WORDS, 0)
-    for check in report.checks:
-        counts[check.status] += 1
-    words = ", ".join(f"{counts[status]} {word}" for status, word in STATUS_WORDS.items())
-    return f"{len(report.checks)} checks: {words}"
+def _counts(report: Report, style: Style) -> str:
+    counts: dict[str, Value] = dict.fromkeys(_STATUSES.values(), 0)
+    for status, key in _STATUSES.items():
+        counts[key] = sum(check.status == status for check in report.checks)
+    return style.say("report.checks", n=len(report.checks), **counts)
+
+
+def _not_proved(style: Style) -> Iterator[str]:
+    yield style.say("report.not_proved")
+    for line in NOT_PROVED:
+        yield f"  - {style.text(line)}"

@@ -19,7 +19,7 @@ from fairdeal_verifier.evidence import (
 from fairdeal_verifier.file import HandFile, read
 from fairdeal_verifier.hand import Replay
 from fairdeal_verifier.notes import Given, Notes
-from fairdeal_verifier.outcome import NOT_APPLICABLE, PASS, Check, Draw, Hand, Report, Trace
+from fairdeal_verifier.outcome import NOT_APPLICABLE, PASS, Check, Draw, Hand, Report, Told, Trace
 from fairdeal_verifier.primitives import SealedDeck, trace_shuffle
 from fairdeal_verifier.promises import (
     check_chain,
@@ -76,13 +76,13 @@ def verify_given(data: bytes, given: Given, *, trace: bool) -> tuple[Report, Han
     try:
         file = read(data)
     except UnreadableError as error:
-        return Report.unreadable(str(error)), None
+        return Report.unreadable(error.why), None
     except FormatError as error:
         return Report.unformatted(str(error)), None
     return _verify_file(file, given, trace=trace), file
 
 
-def hand_checks(file: HandFile) -> tuple[list[Check], Replay | None, list[str]]:
+def hand_checks(file: HandFile) -> tuple[list[Check], Replay | None, list[Told]]:
     """Makes the checks that need nothing but the hand: all before `log.inclusion`.
 
     Returns:
@@ -147,7 +147,6 @@ def _describe(file: HandFile, replay: Replay | None) -> Hand:
         table=file.opened.body["table"],
         number=file.hand,
         game=file.game.id,
-        game_name=file.game.name,
         cards=cards,
         seats=file.seats,
         at=file.opened.body["at"],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairdeal_verifier.play.azi import AziPlay
-from fairdeal_verifier.play.base import Deal, Play, is_same
+from fairdeal_verifier.play.base import Deal, Play, in_one_form, is_same
 from fairdeal_verifier.play.kozel import KozelPlay
 from fairdeal_verifier.play.mus import MusPlay
 from fairdeal_verifier.play.svoi import SvoiPlay
@@ -19,7 +19,7 @@ PLAYS: dict[str, type[Play]] = {
     "svoi": SvoiPlay,
 }
 
-__all__ = ["PLAYS", "Deal", "Play", "is_same", "match_fault"]
+__all__ = ["PLAYS", "Deal", "Play", "in_one_form", "is_same", "match_fault"]
 
 
 def match_fault(

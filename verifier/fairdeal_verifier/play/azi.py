@@ -151,7 +151,7 @@ class AziPlay(Play):
         else:
             self._leader = self._bidding.leader
             self._order = self._round_from(self._leader)
-            self.story.append(f"the bank holds {self._bank.chips}, seat {self._leader} leads")
+            self._tell("story.azi.tricks", n=self._bank.chips, seat=self._leader)
 
     def _round_from(self, seat: int) -> list[int]:
         return in_playing_order(self._bidding.active, seat, self.deal.seats)
@@ -188,8 +188,7 @@ class AziPlay(Play):
         """Spec: AZI-14, AZI-15."""
         winner = max(self._laid, key=lambda one: self._strength(one[1]))[0]
         self._tricks.append(winner)
-        laid = ", ".join(f"{card} of seat {seat}" for seat, card in self._laid)
-        self.story.append(f"trick {len(self._tricks)}: {laid}; seat {winner} took it")
+        self._tell("story.trick", n=len(self._tricks), seat=winner)
         self._laid = []
         self._order = self._round_from(winner)
         if self._tricks.count(winner) == TO_WIN:
@@ -225,13 +224,15 @@ class AziPlay(Play):
             paid = azi_bank.proportional_shares(chips, winner, self._bidding.active)
         self._decide(winner, paid)
         self._bank.pay_out(paid)
-        gets = ", ".join(f"seat {seat} gets {paid[seat]}" for seat in sorted(paid) if paid[seat])
-        self.story.append(f"seat {winner} wins the hand: {gets}")
+        self._tell("story.azi.won", seat=winner)
+        for seat in sorted(paid):
+            if paid[seat]:
+                self._tell("story.azi.gets", seat=seat, n=paid[seat])
 
     def _carry_over(self) -> None:
         """Finds who is asked to buy in after azi. Spec: AZI-17."""
         self._decide(None, {})
-        self.story.append(f"azi: the bank of {self._bank.chips} is carried over")
+        self._tell("story.azi.carried", n=self._bank.chips)
         self._price = self._bank.chips // 2
         if self.ruleset["azi"] == "half_bank":
             without = self._players.difference(self._tricks)

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from fairdeal_verifier.words import Said, Value, say
+
 # Events that a game may make due.
 CLOSED = "hand.closed"
 DECLARED = "play.declared"
@@ -16,7 +18,7 @@ DRAWN = "cards.drawn"
 SHOWN = "cards.shown"
 
 # What has to be written the same is the same: 1 and true are not.
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+in_one_form = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,10 @@ class Play:
         self.ruleset = ruleset
         self.match = match
         self.deal = deal
-        self.story: list[str] = []
+        self.story: list[Said] = []
+
+    def _tell(self, key: str, **values: Value) -> None:
+        self.story.append(say(key, **values))
 
     # The match.
 
@@ -190,4 +195,4 @@ def are_numbers(value: object, length: int, least: int = 0, most: int = 2**53 - 
 
 def is_same(one: object, other: object) -> bool:
     """Says if two values are the same JSON."""
-    return _encode(one) == _encode(other)
+    return in_one_form(one) == in_one_form(other)

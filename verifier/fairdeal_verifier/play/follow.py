@@ -5,15 +5,16 @@ Here is what all games share: which events are moves, which were due, and how th
 Spec: PLAY-1 to PLAY-6, PLAY-8
 """
 
-import json
 from collections.abc import Callable
 
 from fairdeal_verifier.events import Step
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.games.base import Place
 from fairdeal_verifier.hand import Replay
-from fairdeal_verifier.play import PLAYS, Deal, Play, is_same
+from fairdeal_verifier.outcome import Told
+from fairdeal_verifier.play import PLAYS, Deal, Play, in_one_form, is_same
 from fairdeal_verifier.play.base import CLOSED, DECLARED, DRAWN, SHOWN
+from fairdeal_verifier.words import Said, Value, say
 
 # Legal only when they are due; SHOWN may be a move as well. Spec: PLAY-4
 _DUE_ONLY = frozenset((DRAWN, DECLARED, CLOSED))
@@ -24,7 +25,7 @@ class Following:
 
     Attributes:
         fault: The first thing that was wrong, or "".
-        unknown: Why the play could not be followed, or "".
+        unknown: Why the play could not be followed, or None.
         story: The play in words.
     """
 
@@ -36,8 +37,8 @@ class Following:
             replay: Its replay. Every seed is the one that was committed to.
         """
         self.fault = replay.match_fault
-        self.unknown = ""
-        self.story: list[str] = []
+        self.unknown: Said | None = None
+        self.story: list[Told] = []
         self._file = file
         self._replay = replay
         self._disclosed = file.disclosed["discards"] if file.disclosed else {}
@@ -68,7 +69,7 @@ class Following:
             if check in ("order", "deal") or check.startswith(("draw.", "reshuffle."))
         ]
         if faulty or deck is None or replay.dealt is None:
-            self.unknown = f"it cannot be followed, since {(faulty or ['shuffle'])[0]} is not right"
+            self.unknown = say("note.play_failed", check=(faulty or ["shuffle"])[0])
             return None
         body, n, k = replay.dealt.body, self._file.seats, game.cards_each
         hands = [deck.order[(seat - body["first"]) % n : n * k : n] for seat in range(n)]
@@ -81,9 +82,7 @@ class Following:
         if turned is None and body["shown"]:
             turned = replay.decks.card_at((0, body["shown"][0]["position"]))
         if turned is not None and turned not in deck.order:
-            self.unknown = (
-                "it cannot be followed, since the card that lies open is none of the deck"
-            )
+            self.unknown = say("note.play_turned")
             return None
         stock = len(deck.order) - n * k if "cards.drawn" in game.types else 0
         return Deal(self._file.hand, n, body["first"], hands, stock, turned, dict(game.trumps))
@@ -98,7 +97,7 @@ class Following:
             elif step.type in self._judges:
                 told = len(self._play.story)
                 self.fault = self._due_fault(step.type) or self._judges[step.type](step)
-                self.story += [f"  {line}" for line in self._play.story[told:]]
+                self.story += [Told(said, is_indented=True) for said in self._play.story[told:]]
             if self.fault or self.unknown:
                 return
 
@@ -117,14 +116,16 @@ class Following:
         """Names cards; if one is not known the play cannot be followed any further."""
         named = [(seat, self._replay.decks.card_at(place)) for seat, place in places]
         if any(card is None for _, card in named):
-            self.unknown = "it cannot be followed, since a card is not known"
+            self.unknown = say("note.play_card")
             return []
         return [(seat, card) for seat, card in named if card is not None]
 
-    def _tell(self, verb: str, cards: list[tuple[int, str]]) -> None:
+    def _tell(self, key: str, **values: Value) -> None:
+        self.story.append(Told(say(key, **values)))
+
+    def _tell_cards(self, key: str, cards: list[tuple[int, str]]) -> None:
         for seat in dict.fromkeys(seat for seat, _ in cards):
-            held = " ".join(card for one, card in cards if one == seat)
-            self.story.append(f"seat {seat} {verb} {held}")
+            self._tell(key, seat=seat, cards=[card for one, card in cards if one == seat])
 
     def _shown(self, step: Step) -> str:
         shown = [(one["seat"], (one["epoch"], one["position"])) for one in step.body["shown"]]
@@ -133,12 +134,12 @@ class Following:
         if self._play.due and shown != sorted(set(shown)):
             return "the cards are not shown by seat, each seat's by their places (PLAY-4)"
         cards = self._named(shown)
-        self._tell("shows", cards)
+        self._tell_cards("story.shows", cards)
         return self._play.shown(cards) if cards else ""
 
     def _drawn(self, step: Step) -> str:
         cards = self._named([(seat, (epoch, at)) for seat, epoch, at in step.body["draws"]])
-        self._tell("draws", cards)
+        self._tell_cards("story.draws", cards)
         return self._play.drawn(cards) if cards else ""
 
     def _discarded(self, step: Step) -> str:
@@ -156,34 +157,41 @@ class Following:
             places = [(seat, (epoch, at)) for epoch, at in listed[k]] if k < len(listed) else []
             cards = self._named(places)
             if not cards:
-                self.unknown = "it cannot be followed, since a discard is not disclosed"
+                self.unknown = say("note.play_discard")
                 return ""
-            self._tell("throws", cards)
+            self._tell_cards("story.throws", cards)
             fault = self._play.thrown(seat, [card for _, card in cards])
         return fault
 
     def _returned(self, _step: Step) -> str:
-        self.story.append("the cards go back")
+        self._tell("story.returned")
         return self._play.returned()
 
     def _looked(self, step: Step) -> str:
-        self.story.append(f"seat {step.body['seat']} looks at its cards")
+        self._tell("story.looks", seat=step.body["seat"])
         return self._play.looked(step.body["seat"])
 
     def _called(self, step: Step) -> str:
         seat, call, amount = (step.body[x] for x in ("seat", "call", "amount"))
-        self.story.append(f"seat {seat} says {call}{'' if amount is None else f' {amount}'}")
+        if amount is None:
+            self._tell("story.says", seat=seat, call=call)
+        else:
+            self._tell("story.says_amount", seat=seat, call=call, n=amount)
         return self._play.called(seat, call, amount)
 
     def _declared(self, step: Step) -> str:
         what, seats = step.body["what"], step.body["seats"]
-        self.story.append(f"{what}: {', '.join(f'seat {seat}' for seat in seats) or 'no seat'}")
+        if seats:
+            self._tell("story.declared", lance=what, seats=seats)
+        else:
+            self._tell("story.declared_none", lance=what)
         return self._play.declared(what, seats)
 
     def _closed(self, step: Step) -> str:
         """Spec: PLAY-1, PLAY-5."""
         right, stated = self._play.result(), step.body["result"] or {}
-        self.story += [f"{name}: {json.dumps(right[name])}" for name in ("score", "match")]
+        for name in ("score", "match"):
+            self._tell(f"story.{name}", json=in_one_form(right[name]))
         if is_same(right, stated):
             return ""
         wrong = [x for x in sorted(right) if x not in stated or not is_same(right[x], stated[x])]

@@ -106,7 +106,6 @@ class KozelPlay(Play):
         if not may_pull:
             return "cards went back although no seat might pull (KOZ-14)"
         self._pulling = may_pull
-        self.story.append(f"{self._trick}; the cards went back")
         for laid in self._trick.clear():
             self._hands[laid.seat].update(laid.cards)
         return ""
@@ -134,7 +133,7 @@ class KozelPlay(Play):
         if fault:
             return fault
         if self._trick.beats(cards):
-            self._lay(Laid(seat, cards, "beat with"), is_best=True)
+            self._lay(Laid(seat, cards, "beat"), is_best=True)
             return ""
         if self.ruleset["discards"] == "hidden":
             return f"seat {seat} showed cards that do not beat (KOZ-11)"
@@ -189,6 +188,8 @@ class KozelPlay(Play):
         """Lays cards; the third answer ends the trick. Spec: KOZ-16."""
         self._hands[laid.seat].difference_update(laid.cards)
         self._trick.lay(laid, is_best=is_best)
+        if not laid.is_face_down:  # that it was thrown is told already
+            self._tell(f"story.kozel.{laid.deed}", seat=laid.seat)
         if self._trick.is_over:
             self._end_trick(self._trick)
 
@@ -200,14 +201,12 @@ class KozelPlay(Play):
         for laid in trick.laid:
             if laid.is_face_down:
                 self._face_down += [(laid.seat, card) for card in laid.cards]
-        self.story.append(
-            f"trick {sum(self._tricks)}: {trick}; seat {trick.taker} took it with {points} points"
-        )
+        self._tell("story.kozel.trick", n=sum(self._tricks), seat=trick.taker, points=points)
         self._leader = trick.taker
         self._trick = Trick(self.deal.trump_suit, self._leader)
         self._is_draw_due = self._stock > 0
         if self._is_over:
-            self.story.append(kozel_match.score_in_words(self._points, self._penalty))
+            self._tell_points()
 
     def drawn(self, cards: list[tuple[int, str]]) -> str:
         """Follows the draw after a trick, from the taker on. Spec: KOZ-16, KOZ-5."""
@@ -252,6 +251,14 @@ class KozelPlay(Play):
     def turn(self) -> frozenset[int]:
         """Gives the seat that leads or answers. Spec: KOZ-10, KOZ-11, KOZ-15."""
         return frozenset() if self.due or self._pulling else frozenset((self._trick.seat,))
+
+    def _tell_points(self) -> None:
+        self._tell("story.kozel.points", a=self._points[0], b=self._points[1])
+        for team in range(2):
+            if self._penalty[team]:
+                self._tell("story.kozel.defeat", team=team, n=self._penalty[team])
+        if not any(self._penalty):
+            self._tell("story.kozel.eggs")
 
     @property
     def _penalty(self) -> list[int]:

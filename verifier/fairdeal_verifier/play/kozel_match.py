@@ -49,12 +49,3 @@ def penalties(points: list[int], tricks: list[int], *, doubled: bool) -> list[in
         if points[team] < HALF:
             penalty[team] = 2 if points[team] > FEW else 4 if tricks[team] else 6
     return [2 * one if doubled else one for one in penalty]
-
-
-def score_in_words(points: list[int], penalty: list[int]) -> str:
-    """Tells the end of a game."""
-    added = [f"team {team} gets {penalty[team]} defeat points" for team in (0, 1) if penalty[team]]
-    return (
-        f"team 0 has {points[0]} points, team 1 has {points[1]}:"
-        f" {' and '.join(added) or 'eggs, nobody gets defeat points'}"
-    )

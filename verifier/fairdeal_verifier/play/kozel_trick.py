@@ -14,15 +14,12 @@ _POINTS = {"J": 2, "Q": 3, "K": 4, "10": 10, "A": 11}
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """What a seat has laid in a trick; `deed` says what it was, in the words of a story."""
+    """What a seat has laid in a trick; `deed` says what it was, as the story's keys do."""
 
     seat: int
     cards: list[str]
     deed: str
     is_face_down: bool = False
-
-    def __str__(self) -> str:
-        return f"seat {self.seat} {self.deed} {' '.join(self.cards)}"
 
 
 class Trick:
@@ -44,9 +41,6 @@ class Trick:
         self.taker = leader
         self.puller: int | None = None
         self._trumps = trumps
-
-    def __str__(self) -> str:
-        return ", ".join(map(str, self.laid))
 
     @property
     def seat(self) -> int:

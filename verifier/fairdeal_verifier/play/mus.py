@@ -119,7 +119,7 @@ class MusPlay(Play):
         if call == "no_mus":
             if self._is_corrido():
                 self._mano = seat
-            self.story.append(f"the lances begin, and seat {self._mano} is mano")
+            self._tell("story.mus.mano", seat=self._mano)
             self._begin("grande", self._speaking_order())
         elif not self._waiting:
             self._is_throwing = True
@@ -182,7 +182,7 @@ class MusPlay(Play):
         lance = Lance(name, speakers, self.ruleset)
         self._lances.append(lance)
         if lance.end:
-            self.story.append(f"{name}: only team {speakers[0] % 2} has it")
+            self._tell("story.mus.alone", lance=name, team=speakers[0] % 2)
             self._after(lance)
 
     def _after(self, lance: Lance) -> None:
@@ -191,9 +191,10 @@ class MusPlay(Play):
             lance.team = lance.bettor % 2
             lance.stake = max(1, lance.agreed)
             self._pay(lance, lance.stake)
-        elif lance.end in (ACCEPTED, ORDAGO):
-            bet = "an ordago" if lance.end == ORDAGO else f"a bet of {lance.level}"
-            self.story.append(f"{lance.name}: {bet} is accepted")
+        elif lance.end == ACCEPTED:
+            self._tell("story.mus.accepted", lance=lance.name, n=lance.level)
+        elif lance.end == ORDAGO:
+            self._tell("story.mus.ordago", lance=lance.name)
         if self._game_to is not None:
             self._close()
         elif lance.end == ORDAGO or lance.name in ("juego", "punto"):
@@ -226,17 +227,17 @@ class MusPlay(Play):
         team = lance.team or 0
         self._points[team] += points
         self._score[team] += points
-        how = "its bet was refused" if lance.end == REFUSED else "best hand"
         if points:
-            self.story.append(f"{lance.name}: team {team} gets {points} ({how})")
+            how = "story.mus.refused" if lance.end == REFUSED else "story.mus.best"
+            self._tell(how, lance=lance.name, team=team, n=points)
         if self._score[team] >= self.ruleset["target"]:
             self._game_to = team
-            self.story.append(f"team {team} has {self._score[team]} points and wins the game")
+            self._tell("story.mus.won", team=team, n=self._score[team])
 
     def _close(self) -> None:
         self._due = CLOSED
         a, b = self._score
-        self.story.append(f"the score is {a} to {b}")
+        self._tell("story.mus.score", a=a, b=b)
 
     # The count.
 

@@ -95,7 +95,7 @@ class SvoiPlay(Play):
         taken = self._pile[-count:]
         del self._pile[-count:]
         self._hands[seat].update(taken)
-        self.story.append(f"seat {seat} takes {' '.join(taken)}")
+        self._tell("story.takes", seat=seat, cards=taken)
         self._moved()
         return ""
 
@@ -133,9 +133,9 @@ class SvoiPlay(Play):
         elif self._moves == MOST_MOVES:
             self._reason = "limit"
         if self._winner is not None:
-            self.story.append(f"seat {mover} is out and has won")
+            self._tell("story.svoi.won", seat=mover)
         elif self._reason:
-            self.story.append(f"a draw: {self._reason}")
+            self._tell(f"story.svoi.{self._reason}")
 
     def _is_third_time(self) -> bool:
         """Counts the position. Spec: SVO-12."""
