@@ -7,6 +7,7 @@ signs nothing, however it came to be there. Spec: LOG-27, LOG-29.
 from __future__ import annotations
 
 import contextlib
+import hmac
 from pathlib import Path
 from typing import Final
 
@@ -138,7 +139,7 @@ def settle(folder: Path, signing: SigningKey) -> bool:
     Returns:
         Whether there was something to finish.
     """
-    if system.read_keys(folder).log == signing.secret:
+    if hmac.compare_digest(system.read_keys(folder).log, signing.secret):
         return False
     # The old key's file ends here: under it nothing is signed any more.
     (folder / NEXT_LOG_KEY).replace(folder / LOG_KEY)

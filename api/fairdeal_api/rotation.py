@@ -85,7 +85,10 @@ async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
 
 
 async def _end_tables(service: Service, done: Rotated, *, abort_hands: bool) -> None:
-    """Disclose and close every table; hands that are open only if that was asked for."""
+    """Disclose and close every table; hands that are open only if that was asked for.
+
+    Spec: LOG-28
+    """
     open_hands = service.reader.open_hands()
     if open_hands and not abort_hands:
         raise StartRefused(

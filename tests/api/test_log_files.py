@@ -432,13 +432,13 @@ def test_an_export_that_is_cut_off_leaves_the_old_one(made, tmp_path, monkeypatc
 
 def test_control_with_the_checkpoint_first_the_same_cuts_are_seen(made, tmp_path, monkeypatch):
     fill(made, 300)
-    write = exports._write_tiles
+    write = exports.write_tiles
 
     def checkpoint_first(folder, reader, tree, size, old):
         exports._replace(folder, folder / "checkpoint", signed(made, size, tree.root()).encode())
         return write(folder, reader, tree, size, old)
 
-    monkeypatch.setattr(exports, "_write_tiles", checkpoint_first)
+    monkeypatch.setattr(exports, "write_tiles", checkpoint_first)
     key = signing_key(made).verifier
     export(made, tmp_path / "log")
     assert whole(tmp_path / "log", key) == 300
