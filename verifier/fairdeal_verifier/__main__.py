@@ -6,8 +6,10 @@ Runs installed, as `python3 -m fairdeal_verifier`, from a zip, and as
 
 import argparse
 import os
+import pkgutil
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +91,14 @@ def _parser() -> argparse.ArgumentParser:
         "--lang",
         choices=LANGUAGES,
         help="language of the report; else that of LC_ALL, LC_MESSAGES or LANG, else English",
+    )
+    parser.add_argument(
+        "--page-hash",
+        metavar="PAGE",
+        nargs="?",
+        const="",
+        help="print the SHA-256 of verify.html, the page that checks hands in a browser, as it is"
+        " packed with this tool; with PAGE, say if that file is the same (exit code 0) or not (1)",
     )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     parser.add_argument("--version", action="version", version=f"fairdeal-verify {__version__}")
@@ -217,6 +227,18 @@ def _match(options: argparse.Namespace) -> tuple[int, str]:
     return match.exit, match_to_text(match, names, style, explain=options.explain)
 
 
+def _page(name: str) -> tuple[int, str]:
+    """Prints the hash of the packed page; gives 1 if the file named is another page."""
+    packed = pkgutil.get_data("fairdeal_verifier", "verify.html") or b""
+    digest = sha256(packed).hexdigest()
+    if not name:
+        return 0, f"{digest}  verify.html\n"
+    found = sha256(_read(name)).hexdigest()
+    if found == digest:
+        return 0, f"{digest}  {name}: the page of fairdeal-verify {__version__}\n"
+    return 1, f"{found}  {name}: NOT the page of fairdeal-verify {__version__}, {digest}\n"
+
+
 def main(arguments: "Sequence[str] | None" = None) -> int:
     """Runs the command.
 
@@ -225,9 +247,12 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        if (options.file is None) == (options.match is None):
+        if [options.file, options.match, options.page_hash].count(None) != 2:
             raise UsageError("give one file, or the files of a match with --match")
-        code, text = _match(options) if options.match else _hand(options)
+        if options.page_hash is not None:
+            code, text = _page(options.page_hash)
+        else:
+            code, text = _match(options) if options.match else _hand(options)
     except ValueError as error:
         sys.stderr.write(f"fairdeal-verify: {error}\n")
         return USAGE
