@@ -6,7 +6,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { deflateSync } from "fflate";
 import { defineConfig, type Plugin } from "vite";
 
@@ -25,7 +25,7 @@ function words(): Plugin {
     resolveId: (id) => (id === name ? `\0${name}` : undefined),
     load(id) {
       if (id !== `\0${name}`) return undefined;
-      const files = LANGUAGES.filter((language) => existsSync(new URL(`${language}.json`, CATALOGUE))).map((language): [string, File] => {
+      const files = LANGUAGES.map((language): [string, File] => {
         const path = new URL(`${language}.json`, CATALOGUE);
         this.addWatchFile(path.pathname);
         return [language, JSON.parse(readFileSync(path, "utf8")) as File];
