@@ -7,6 +7,7 @@ all of them, and nothing behind these would ever be compared.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import random
@@ -17,7 +18,13 @@ from typing import Any, Final, NamedTuple
 from seeds.forge import _prove
 
 SEEDS: Final = Path(__file__).parents[2] / "seeds"
-FILES: Final = sorted(SEEDS.glob("*.fair.json"))
+FILES: Final = [
+    SEEDS / name
+    for name, expected in sorted(json.loads((SEEDS / "index.json").read_bytes()).items())
+    if expected["exit"] in (0, 3)
+]
+"""Those that are right. A second fault in a file that has one would compare how verifiers go on
+after a fault, and no longer whether they find it."""
 _REFERENCES: Final = ("prev", "head", "terms")
 _HEX: Final = frozenset("0123456789abcdef")
 _ODD: Final[tuple[Any, ...]] = (
@@ -115,23 +122,23 @@ def _near(rng: Rng, value: Json) -> Json:
         at = rng.randrange(len(value))
         return value[:at] + rng.choice("0129aZz:.-T") + value[at + 1 :]
     if isinstance(value, list) and value:
-        copy = list(value)
+        other = list(value)
         kind = rng.randrange(4)
         if kind == 0:
-            rng.shuffle(copy)
+            rng.shuffle(other)
         elif kind == 1:
-            del copy[rng.randrange(len(copy))]
+            del other[rng.randrange(len(other))]
         elif kind == 2:
-            copy.insert(rng.randrange(len(copy) + 1), rng.choice(copy))
+            other.insert(rng.randrange(len(other) + 1), rng.choice(other))
         else:
-            copy.reverse()
-        return copy
+            other.reverse()
+        return other
     if isinstance(value, dict) and value:
-        copy = dict(value)
-        one, other = rng.choice(list(copy)), rng.choice(list(copy))
-        copy[one], copy[other] = copy[other], copy[one]
-        return copy
-    return rng.choice(_ODD)
+        other = dict(value)
+        one, two = rng.choice(list(other)), rng.choice(list(other))
+        other[one], other[two] = other[two], other[one]
+        return other
+    return copy.deepcopy(rng.choice(_ODD))
 
 
 def _change(rng: Rng, value: Json) -> None:
@@ -142,11 +149,13 @@ def _change(rng: Rng, value: Json) -> None:
     container, key = rng.choice(places)
     kind = rng.randrange(20)
     if kind == 0:
-        container[key] = rng.choice(_ODD)
+        container[key] = copy.deepcopy(rng.choice(_ODD))
     elif kind == 1:
         del container[key]
     elif kind == 2 and isinstance(container, dict):
-        container[rng.choice(("extra", "__proto__", "A", key + "s"))] = rng.choice(_ODD)
+        container[rng.choice(("extra", "__proto__", "A", key + "s"))] = copy.deepcopy(
+            rng.choice(_ODD)
+        )
     elif kind in (3, 4, 5, 6):
         # A value from elsewhere, of the same type: seats, seeds, cards, digests change places.
         like = [(c, k) for c, k in places if type(c[k]) is type(container[key])]
@@ -295,7 +304,7 @@ def _spoil(rng: Rng, path: Path) -> Mutated:
 
 
 def mutated(count: int, seed: int = 5) -> Iterator[Mutated]:
-    """Spoilt files, each vector of `seeds/` in turn."""
+    """Spoilt files, each right vector of `seeds/` in turn."""
     for i in range(count):
         path = FILES[i % len(FILES)]
         made = _spoil(random.Random(f"{seed}/{i}"), path)

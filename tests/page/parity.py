@@ -1,0 +1,109 @@
+"""What the verifier in Python says of a file, and what the one in TypeScript says, side by side."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from fairdeal_verifier.verify import verify
+
+ROOT: Final = Path(__file__).parents[2]
+SEEDS: Final = ROOT / "seeds"
+WEB: Final = ROOT / "verifier" / "web"
+KEY: Final = (SEEDS / "log.vkey").read_text("utf-8").strip()
+INDEX: Final[dict[str, Any]] = json.loads((SEEDS / "index.json").read_bytes())
+MATCHES: Final[dict[str, Any]] = json.loads((SEEDS / "matches.json").read_bytes())
+NEEDED: Final = (
+    "Node and the packages of verifier/web are needed: `make test` installs them "
+    "(npm ci in verifier/web, with the Node of the environment)."
+)
+
+
+class Said(NamedTuple):
+    """A verdict, with each check's id and status."""
+
+    verdict: str
+    exit: int
+    failed: str | None
+    checks: tuple[tuple[str, str], ...]
+
+
+class Asked(NamedTuple):
+    """A file, and what a player gives with it."""
+
+    data: bytes
+    receipts: tuple[str, ...] = ()
+    witnesses: tuple[str, ...] = ()
+
+
+def vector(name: str) -> Asked:
+    """A vector of `seeds/`, with what its line of the index says is given."""
+    expected = INDEX[name]
+    kept = tuple((SEEDS / one).read_text("utf-8") for one in expected.get("receipts", ()))
+    return Asked((SEEDS / name).read_bytes(), kept, tuple(expected.get("witnesses", ())))
+
+
+def by_python(asked: Asked) -> Said:
+    report = verify(
+        asked.data, key=KEY, receipts=list(asked.receipts), witnesses=list(asked.witnesses)
+    )
+    checks = tuple((check.id, check.status) for check in report.checks)
+    return Said(report.verdict, report.exit, report.failed, checks)
+
+
+def node() -> Path:
+    """The Node of this environment; an absent one fails the test by a sentence."""
+    found = shutil.which("node")
+    assert found is not None, NEEDED
+    assert (WEB / "node_modules" / "@noble").is_dir(), NEEDED
+    return Path(found)
+
+
+def by_typescript(asked: Iterable[Asked], web: Path = WEB) -> list[Said]:
+    """All of them in one process.
+
+    Args:
+        asked: The files.
+        web: Where the verifier's sources are.
+    """
+    lines = [
+        json.dumps(
+            {
+                "file": base64.b64encode(one.data).decode(),
+                "key": KEY,
+                "receipts": one.receipts,
+                "witnesses": one.witnesses,
+            }
+        )
+        + "\n"
+        for one in asked
+    ]
+    done = subprocess.run(
+        [node(), web / "tests" / "verdicts.ts", "--requests"],
+        input="".join(lines).encode(),
+        capture_output=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(lines)
+    return [
+        Said(one["verdict"], one["exit"], one["failed"], tuple((i, s) for i, s in one["checks"]))
+        for one in found
+    ]
+
+
+def differences(names: Sequence[str], one: Sequence[Said], other: Sequence[Said]) -> list[str]:
+    """Where two verifiers differ, told for people."""
+    found = []
+    for name, a, b in zip(names, one, other, strict=True):
+        if a != b:
+            x, y = set(a.checks), set(b.checks)
+            found.append(f"{name}: {a.failed} / {b.failed}; {sorted(x - y)} / {sorted(y - x)}")
+    return found
