@@ -149,23 +149,21 @@ def encode_file(value: object) -> str | None:
 def read_event(text: str) -> tuple[bytes, dict[str, Any]]:
     """Reads one event from the string that holds its bytes.
 
-    That the text is the only one for its value is left to `are_in_one_form`.
+    Whether its characters are those of an event is left to `check_characters`: an event of a later
+    version may have others. That the text is the only one for its value is left to
+    `are_in_one_form`.
 
     Returns:
         Its bytes, to be hashed as they are, and its members.
 
     Raises:
-        FormatError: It is not in the event profile.
+        FormatError: It is no JSON, or too long.
 
-    Spec: ENC-1, ENC-2, ENC-3, ENC-8
+    Spec: ENC-3, ENC-8
     """
-    # Of the other characters outside U+0020..U+007E the parser refuses some; the encoder escapes
-    # the rest, so that the event is not in its one form.
-    if not text.isascii():
-        raise FormatError("an event has a character that is not ASCII")
-    if len(text) > MAX_EVENT:
+    data = text.encode("utf-8", "replace")
+    if len(data) > MAX_EVENT:
         raise FormatError("an event is longer than 65,535 bytes")
-    data = text.encode("ascii")
     shape = outline(data)
     if is_too_deep(shape):
         raise FormatError("an event is not JSON, or nested deeper than 16")
@@ -173,12 +171,20 @@ def read_event(text: str) -> tuple[bytes, dict[str, Any]]:
         value = _decode(text, shape)
     except ValueError:
         raise FormatError("an event is not JSON") from None
-    # What may be escaped at all is written as an escape by the encoder, so this is looked at apart.
-    if "\\" in text and "\\" in text.replace(r"\\", "").replace(r"\"", ""):
-        raise FormatError("an event escapes a character that needs no escape")
     if type(value) is not dict:
         raise FormatError("an event is not an object")
     return data, value
+
+
+def check_characters(text: str) -> None:
+    """Raises FormatError if an event has characters that no event has. Spec: ENC-1, ENC-2."""
+    # Of the other characters outside U+0020..U+007E the parser refuses some; the encoder escapes
+    # the rest, so that the event is not in its one form.
+    if not text.isascii():
+        raise FormatError("an event has a character that is not ASCII")
+    # What may be escaped at all is written as an escape by the encoder, so this is looked at apart.
+    if "\\" in text and "\\" in text.replace(r"\\", "").replace(r"\"", ""):
+        raise FormatError("an event escapes a character that needs no escape")
 
 
 def are_in_one_form(texts: list[str], values: list[dict[str, Any]]) -> bool:

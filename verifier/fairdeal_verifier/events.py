@@ -8,6 +8,7 @@ from fairdeal_verifier.encoding import (
     LARGEST_INTEGER,
     FormatError,
     UnreadableError,
+    check_characters,
     milliseconds,
     read_event,
 )
@@ -198,15 +199,16 @@ def parse(text: str, seats: int) -> Step:
     if type(version) is str and version != VERSION:
         raise UnreadableError(say("unreadable.version"))
     kind = body.get("type")
-    known = _TABLES.get(kind) if type(kind) is str else None
-    if known is None or type(kind) is not str:
-        raise FormatError("an event is of no type that there is")
     if kind == "table.opened":
         game = body.get("game")
         if type(game) is str and game not in GAMES:
             raise UnreadableError(say("unreadable.game"))
         if is_seat(body.get("seats"), MAX_SEATS + 1):
             seats = body["seats"]
+    check_characters(text)
+    known = _TABLES.get(kind) if type(kind) is str else None
+    if known is None or type(kind) is not str:
+        raise FormatError("an event is of no type that there is")
     names, fields = known
     if body.keys() != names or version != VERSION:
         raise FormatError(f"a field of {kind} is missing, or one is too many")

@@ -11,6 +11,7 @@ from fairdeal_verifier.encoding import (
     FormatError,
     UnreadableError,
     are_in_one_form,
+    check_characters,
     encode_event,
     milliseconds,
     read_event,
@@ -93,6 +94,7 @@ def parse(text: str) -> Step:
     Spec: EVT-4, ENC-7
     """
     raw, body = read_event(text)
+    check_characters(text)
     version, kind = body.get("v"), body.get("type")
     if type(version) is str and version != VERSION:
         raise UnreadableError("an event is of a version that this tool does not know")
