@@ -1,6 +1,8 @@
 """The command as a player runs it: in a process of its own."""
 
+import hashlib
 import importlib.resources
+import importlib.util
 import json
 import os
 import re
@@ -293,3 +295,89 @@ def test_the_same_file_gives_the_same_report(folder):
     once = run(folder, "good.fair.json", "--explain", "--trace", PYTHONHASHSEED="1").stdout
     again = run(folder, "good.fair.json", "--explain", "--trace", PYTHONHASHSEED="2").stdout
     assert once == again
+
+
+# The language, and the page.
+
+
+def test_the_report_in_a_language(folder):
+    done = run(folder, "good.fair.json", "--key", "log.vkey", "--lang", "ru", "--explain")
+    text = done.stdout.decode()
+    assert done.returncode == 0
+    assert text.startswith("ПОДТВЕРЖДЕНО")
+    assert "The " not in text
+    failed = run(folder, "bad.fair.json", "--key", "log.vkey", "--lang", "es").stdout.decode()
+    assert failed.splitlines()[1].startswith("FALLO server.commitment  detalle (en inglés): the ")
+
+
+def test_json_has_no_language(folder):
+    english = run(folder, "good.fair.json", "--json").stdout
+    assert run(folder, "good.fair.json", "--json", "--lang", "ta").stdout == english
+
+
+@pytest.mark.parametrize(
+    ("settings", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "ru_RU.UTF-8"}, "ru"),
+        ({"LANG": "zu"}, "zu"),
+        ({"LANG": "ru_RU.UTF-8", "LC_ALL": "ta_IN"}, "ta"),
+        ({"LANG": "ru_RU.UTF-8", "LC_MESSAGES": "es_MX@euro"}, "es"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "ru_RU.UTF-8", "LC_ALL": ""}, "ru"),
+        ({"LANG": "../languages/ru"}, "en"),
+    ],
+)
+def test_the_language_of_the_environment(folder, settings, language):
+    asked = run(folder, "good.fair.json", "--lang", language).stdout
+    assert run(folder, "good.fair.json", **settings).stdout == asked
+    english = run(folder, "good.fair.json", "--lang", "en", **settings).stdout
+    assert english.startswith(b"CONSISTENT")
+
+
+def test_a_language_that_cannot_be_written(folder):
+    """Question marks would say nothing; English does, and standard error says why."""
+    ascii_only = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = run(folder, "good.fair.json", "--lang", "ru", **ascii_only)
+    assert done.stdout.startswith(b"CONSISTENT")
+    assert b"?" not in done.stdout
+    assert b"ascii cannot write all of ru" in done.stderr
+    done = run(folder, "good.fair.json", LANG="ru_RU", **ascii_only)
+    assert done.stdout.startswith(b"CONSISTENT")
+    assert not done.stderr
+
+
+def test_the_page_and_its_hash(folder, tmp_path):
+    page = (PACKAGE / "verify.html").read_bytes()
+    digest = hashlib.sha256(page).hexdigest()
+    done = run(folder, "--page-hash")
+    assert (done.returncode, done.stdout) == (0, f"{digest}  verify.html\n".encode())
+    same, other = tmp_path / "same.html", tmp_path / "other.html"
+    same.write_bytes(page)
+    other.write_bytes(page[:-1] + b" ")
+    done = run(folder, "--page-hash", str(same))
+    assert done.returncode == 0
+    assert b"NOT" not in done.stdout
+    done = run(folder, "--page-hash", str(other))
+    assert done.returncode == 1
+    assert b"NOT the page" in done.stdout
+    assert run(folder, "--page-hash", "none").returncode == 2
+    assert run(folder, "--page-hash", "-", stdin=page).returncode == 0
+    assert run(folder, "--page-hash", str(same), "--match", "good.fair.json").returncode == 2
+
+
+def test_languages_and_page_are_in_the_zip(copied, tmp_path):
+    build = importlib.util.spec_from_file_location(
+        "build_zipapp", PACKAGE.parent / "build_zipapp.py"
+    )
+    module = importlib.util.module_from_spec(build)
+    build.loader.exec_module(module)
+    target = tmp_path / "verify.pyz"
+    module.build(target)
+    how = ["-I", "-S", str(target)]
+    done = run(copied, "good.fair.json", "--lang", "ta", how=how)
+    folder = run(copied, "good.fair.json", "--lang", "ta", how=["-I", "-S", "fairdeal_verifier"])
+    assert done.stdout == folder.stdout
+    assert done.stdout.startswith("பொருந்துகிறது".encode())
+    assert run(copied, "--page-hash", how=how).returncode == 0

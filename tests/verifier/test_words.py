@@ -1,0 +1,308 @@
+"""The catalogue: the same sentences in five languages, and reports made of nothing else."""
+
+import functools
+import json
+import re
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+import fairdeal_verifier
+from fairdeal_verifier import verify, verify_match
+from fairdeal_verifier.outcome import FAIL
+from fairdeal_verifier.report import Style, match_to_text, to_text, verdict_of
+from fairdeal_verifier.words import LANGUAGES, Said, Words, category, say
+
+PACKAGE = Path(fairdeal_verifier.__file__).parent
+ROOT = Path(__file__).parents[2]
+SEEDS = ROOT / "seeds"
+OTHERS = [language for language in LANGUAGES if language != "en"]
+CATEGORIES = {
+    "en": {"one", "other"},
+    "es": {"one", "many", "other"},
+    "ru": {"one", "few", "many", "other"},
+    "ta": {"one", "other"},
+    "zu": {"one", "other"},
+}
+# Whole numbers only; CLDR's "other" of Russian is for fractions, which nothing here has.
+NUMBERS = [*range(1001), 1_000_000, 1_000_001, 2_000_000, 1_500_000, 2**53 - 1]
+
+_PLURAL = re.compile(r"\{(\w+), plural,((?: \w+ \{[^{}]*\})+)\}")
+_PLACE = re.compile(r"\{(\w+)\}")
+
+# What may read the same as in English: names, letters on cards, calls that nobody translates.
+SAME = re.compile(
+    r"card\.(index|mark)\.|card\.name$|game\.|lance\.|page\.(bytes|card_list)$|site\.docs$"
+    r"|call\.(mus|paso|envido|quiero|no_quiero|ordago)$|status\.(na|pass\.sentence)$"
+)
+
+
+@functools.cache
+def catalogue(language):
+    return json.loads((PACKAGE / f"languages/{language}.json").read_text(encoding="utf-8"))
+
+
+def messages(language):
+    return catalogue(language)["messages"]
+
+
+def places(text):
+    """The placeholders of a message, those of plurals marked."""
+    plurals = {f"{name}#" for name, _ in _PLURAL.findall(text)}
+    return plurals | set(_PLACE.findall(_PLURAL.sub("", text)))
+
+
+def disagreements(language, found, english):
+    """All that a translation does other than the English."""
+    wrong = [f"{key}: only in one" for key in found.keys() ^ english.keys()]
+    for key in found.keys() & english.keys():
+        text = found[key]
+        if {one.rstrip("#") for one in places(text)} != {
+            one.rstrip("#") for one in places(english[key])
+        }:
+            wrong.append(f"{key}: other places")
+        if not text.strip() or text != text.strip() or "<" in text or "\n" in text:
+            wrong.append(f"{key}: empty, ragged or HTML")
+        if text != unicodedata.normalize("NFC", text):
+            wrong.append(f"{key}: not in NFC")
+        for _, forms in _PLURAL.findall(text):
+            if set(re.findall(r" (\w+) \{", forms)) != CATEGORIES[language]:
+                wrong.append(f"{key}: not the plural forms of the language")
+        if re.search(r"[{}]", _PLACE.sub("", _PLURAL.sub("", text))):
+            wrong.append(f"{key}: a brace of nothing")
+        if language != "en" and text == english[key] and not SAME.match(key):
+            wrong.append(f"{key}: not translated")
+    return wrong
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_languages_agree(language):
+    assert disagreements(language, messages(language), messages("en")) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("report.seat", None),
+        ("report.seat", "место"),
+        ("report.seat", "место {sitz}"),
+        ("report.seat", "seat {seat}"),
+        ("report.seat", ""),
+        ("report.seat", "<b>место {seat}</b>"),
+        ("report.seat", "место {seat"),
+        ("report.match", "{n, plural, one {# файл} other {# файла}}"),
+        ("report.more", "ещё"),
+    ],
+)
+def test_a_translation_that_does_not_agree_is_found(key, text):
+    """The control of the test above."""
+    found = {**messages("ru"), key: text}
+    if text is None:
+        del found[key]
+    wrong = disagreements("ru", found, messages("en"))
+    assert wrong
+    assert all(one.startswith(f"{key}: ") for one in wrong)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_file_of_a_language(language):
+    value = catalogue(language)
+    assert value.keys() == {"language", "name", "messages", "unreviewed"}
+    assert value["language"] == language
+    unreviewed = value["unreviewed"]
+    assert unreviewed == "all" or set(unreviewed) <= messages(language).keys()
+    assert list(messages(language)) == sorted(messages(language))
+    assert {path.stem for path in (PACKAGE / "languages").iterdir()} == set(LANGUAGES)
+
+
+# Every key is said by somebody. What is built from parts is listed with what builds it.
+
+BUILT = {
+    "aborted.": "report.py",
+    "call.": "report.py",
+    "card.index.": "report.py",
+    "card.mark.": "report.py",
+    "card.of.": "cards.ts",
+    "card.rank.": "cards.ts",
+    "card.suit.": "report.py",
+    "check.": "texts.py",
+    "game.": "report.py",
+    "lance.": "report.py",
+    "not_proved.": "texts.py",
+    "status.": "report.py",
+    "story.kozel.": "kozel.py",
+    "story.score": "follow.py",
+    "story.match": "follow.py",
+    "story.svoi.": "svoi.py",
+    "verdict.": "report.py",
+    "why.": "texts.py",
+}
+
+
+@functools.cache
+def sources():
+    folders = (PACKAGE, ROOT / "verifier/web/src", ROOT / "api/fairdeal_api")
+    paths = [path for folder in folders for path in folder.rglob("*.*")]
+    return "\n".join(
+        path.read_text(encoding="utf-8") for path in paths if path.suffix in (".py", ".ts")
+    )
+
+
+def unused(keys):
+    # A key may be built of its beginning and a word: `page.verdict.${word}`.
+    beginnings = set(re.findall(r"[\"'`]([a-z_]+(?:\.[a-z_]+)*\.)(?:\$\{|\{|[\"'`])", sources()))
+    return [
+        key
+        for key in keys
+        if not key.startswith(tuple(BUILT))
+        and not re.search(rf"[\"'`]{re.escape(key)}[\"'`]", sources())
+        and not any(key.startswith(one) for one in beginnings if one.count(".") > 1)
+        and not key.startswith("site.")
+    ]
+
+
+def test_every_key_is_used():
+    assert unused(messages("en")) == []
+    assert unused(["report.never", "note.never"]) == ["report.never", "note.never"]
+
+
+def test_every_key_that_is_said_is_there():
+    text = sources()
+    said = set(
+        re.findall(r"[\"'`]((?:note|report|unreadable|page|aborted)\.[a-z0-9_.]+)[\"'`]", text)
+    )
+    assert len(said) > 150
+    files = {"report.json"}  # the name of a download
+    assert {key for key in said - files if key not in messages("en")} == set()
+
+
+# Plurals.
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_plural_categories_are_those_of_cldr(language):
+    """Against the rules that Node has from CLDR; and a control, the rules of another language."""
+    node = Path(sys.executable).with_name("node")
+    code = (
+        f"const r = new Intl.PluralRules({json.dumps(language)});"
+        f"console.log(JSON.stringify({NUMBERS}.map((n) => r.select(n))))"
+    )
+    done = subprocess.run([node, "-e", code], capture_output=True, check=True)
+    theirs = json.loads(done.stdout)
+    assert [category(language, n) for n in NUMBERS] == theirs
+    other = "zu" if language != "zu" else "en"
+    assert [category(other, n) for n in NUMBERS] != theirs
+    assert set(theirs) | {"other"} == CATEGORIES[language]
+
+
+def test_a_sentence_is_filled_once():
+    """What stands in a place is never read as a message itself."""
+    words = Words(
+        "en", {"a": "{x} {n, plural, one {# card} other {# cards}} '{y}'", "report.none": "none"}
+    )
+    assert words.say(say("a", x="{n} # {y}", n=2, y=[]), words.plain) == "{n} # {y} 2 cards 'none'"
+    assert words.say(say("a", x=[1, 2], n=1, y="b"), words.plain) == "1, 2 1 card 'b'"
+    assert str(say("report.seat", seat=3)) == "seat 3"
+
+
+def test_a_russian_count():
+    russian = Style(language="ru")
+    assert [russian.say("report.match", n=n).split()[-1] for n in (1, 2, 5, 11, 21, 22)] == [
+        "файл",
+        "файла",
+        "файлов",
+        "файлов",
+        "файл",
+        "файла",
+    ]
+
+
+# Reports.
+
+NAMES = sorted(path.name for path in SEEDS.glob("*.fair.json"))
+KEY = (SEEDS / "log.vkey").read_text(encoding="utf-8").strip()
+BROKEN = (b"", b"[]", b"\xff", b"[" * 99, b'{"format":"x"}', b"[[],[]", b" " * (5 * 2**20 + 1))
+
+
+@functools.cache
+def reports():
+    files = [(SEEDS / name).read_bytes() for name in NAMES]
+    return [verify(file, key=KEY) for file in files] + [
+        verify(file) for file in (*files[::7], *BROKEN)
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_holds_no_key_and_no_place(language):
+    for report in reports():
+        text = to_text(report, Style(language=language), explain=True)
+        # JSON of the result and what was compared have braces and dots of their own.
+        mine = [
+            line
+            for line in text.splitlines()
+            if not re.search(r'\{"|: \{\}', line) and not line.startswith(" " * 10)
+        ]
+        for line in mine:
+            assert "{" not in line, line
+            assert not re.search(
+                r"\b(check|why|note|story|report|verdict|status|card)\.[a-z]", line
+            ), line
+
+
+def test_what_is_not_wrong_is_said_in_the_readers_language():
+    for report in reports():
+        for check in report:
+            assert isinstance(check.note, str) == (check.status == FAIL or check.note == ""), check
+        assert report.reason == "" or isinstance(report.reason, Said)
+
+
+def english_left(text, english):
+    """The English sentences that a report in another language still has."""
+    return [line for line in english if len(line) > 12 and line in text]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_english_is_left(language):
+    english = [text for text in messages("en").values() if "{" not in text]
+    for report in reports():
+        text = to_text(report, Style(language=language))
+        # What a FAIL has found is in English, and its line says so.
+        text = "\n".join(
+            line
+            for line in text.splitlines()
+            if not any(check.status == FAIL and str(check.note) in line for check in report)
+        )
+        assert english_left(text, english) == []
+    assert english_left(to_text(reports()[0], Style()), english)
+
+
+def test_the_english_of_a_verdict_is_the_verdict():
+    """VER-4: what programs and people read is the same."""
+    verdicts = {str(verdict_of(report)) for report in reports()}
+    assert len(verdicts) > 6
+    for report in reports():
+        assert str(verdict_of(report)) == report.verdict
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_match(language):
+    names = ["mus-match_1.fair.json", "mus-match_2.fair.json"]
+    match = verify_match([(SEEDS / name).read_bytes() for name in names], key=KEY)
+    style = Style(language=language)
+    text = match_to_text(match, names, style, explain=False)
+    assert style.say("report.match", n=2) in text
+    assert style.say("note.match", first=1, last=2) in text
+    assert "{" not in text
+
+
+def test_cards_and_calls_are_those_of_the_language():
+    russian, spanish = Style(language="ru"), Style(language="es")
+    assert russian.card("QH") == "Д♥"
+    assert russian.card("10S") == "10♠"
+    assert spanish.card("12o") == "12o"
+    assert Style(symbols=False, language="ru").card("QH") == "QH"
+    assert spanish.say("story.says", seat=1, call="no_mus") == "el asiento 1 dice no hay mus"
+    assert spanish.say("story.says", seat=1, call="stranger") == "el asiento 1 dice stranger"
