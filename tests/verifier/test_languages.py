@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ CATEGORIES = {
 }
 PLURAL = re.compile(r"\{(\w+), plural,((?: \w+ \{[^{}]*\})+)\}")
 PLACE = re.compile(r"\{(\w+)\}")
+# What may read as in English: names, letters on cards, the calls and lances of Mus.
+SAME = re.compile(
+    r"card\.(index|mark)\.|card\.name$|game\.|lance\.|page\.(bytes|card_list)$|site\.docs$"
+    r"|call\.(mus|paso|envido|quiero|no_quiero|ordago)$|status\.(na|pass\.sentence)$"
+)
 OTHERS = sorted(set(LANGUAGES) - {"en"})
 
 
@@ -47,6 +53,8 @@ def faults(language, messages):
             found.append(f"{key}: empty")
         if re.search(r"[<>&]", message):
             found.append(f"{key}: HTML")
+        if message != unicodedata.normalize("NFC", message.strip()):
+            found.append(f"{key}: ragged, or not in NFC")
         if key in english and places(message) != places(english[key]):
             found.append(f"{key}: other places")
         for match in PLURAL.finditer(message):
@@ -103,8 +111,7 @@ def test_what_nobody_has_reviewed_is_marked(language):
 @pytest.mark.parametrize("language", OTHERS)
 def test_sentences_are_translated(language):
     english, messages = catalogue("en")["messages"], catalogue(language)["messages"]
-    long = [key for key, message in english.items() if len(PLACE.sub("", message).split()) > 3]
-    assert [key for key in long if messages[key] == english[key]] == []
+    assert [key for key in english if messages[key] == english[key] and not SAME.match(key)] == []
 
 
 def test_plural_rules_are_those_of_intl():
