@@ -4,6 +4,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+# The verifier speaks the language of its environment, and tests read English.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 # No deadlines: a shared machine is slow now and then, and that is not a fault of the code.
 settings.register_profile(
     "default",

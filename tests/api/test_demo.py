@@ -20,7 +20,7 @@ from fairdeal_api.demo.match import change_the_score
 from fairdeal_api.demo.plans import PLANS
 from fairdeal_api.demo.screen import Screen
 from fairdeal_api.demo.verdicts import change_a_card
-from fairdeal_api.terminal.records import Verdict
+from fairdeal_api.terminal.records import Verdict, verify, verify_match
 from seeds.local import Book, LocalTable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -255,6 +255,18 @@ def test_one_changed_card_is_named(tmp_path, name, rechain, check):
 def test_a_report_that_is_none():
     verdict = Verdict("")
     assert (verdict.words, verdict.failed, verdict.reason) == ("", "", "")
+
+
+def test_the_verdict_is_read_in_a_place_of_another_language(monkeypatch):
+    monkeypatch.setenv("LC_ALL", "ru_RU.UTF-8")
+    file, key = SEEDS / "mus-reshuffled.fair.json", SEEDS / "log.vkey"
+    assert verify(file, key).words == "VERIFIED"
+    assert verify_match([SEEDS / f"mus-match_{n}.fair.json" for n in (1, 2)], key).words == (
+        "VERIFIED"
+    )
+    code, report = verified(file, "--key", key)  # the control: unasked, it is Russian
+    assert code == 0
+    assert not report.startswith("VERIFIED")
 
 
 # --- house rules --------------------------------------------------------------------------------

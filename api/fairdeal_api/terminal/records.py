@@ -11,7 +11,8 @@ from typing import Final
 
 from fairdeal_api.terminal.processes import run
 
-VERIFIER: Final = "fairdeal_verifier"
+# In English whatever the environment says: this reads the verdict's words.
+_VERIFIER: Final = ("-m", "fairdeal_verifier", "--lang", "en")
 _FAILED: Final = re.compile(r"FAIL +([a-z0-9.]+)")
 
 
@@ -45,13 +46,13 @@ class Verdict:
 def verify(file: Path, key: Path, notes: Path | None = None) -> Verdict:
     """Run the verifier on a file, with the log's key and, if given, what one seat has kept."""
     mine = ["--mine", str(notes)] if notes is not None else []
-    return Verdict(run(["-m", VERIFIER, "--key", str(key), *mine, str(file)], any_code=True))
+    return Verdict(run([*_VERIFIER, "--key", str(key), *mine, str(file)], any_code=True))
 
 
 def verify_match(files: Sequence[Path], key: Path) -> Verdict:
     """Run the verifier on hands that follow each other."""
     names = [str(file) for file in files]
-    arguments = ["-m", VERIFIER, "--key", str(key), "--match", *names]
+    arguments = [*_VERIFIER, "--key", str(key), "--match", *names]
     return Verdict(run(arguments, any_code=True))
 
 
