@@ -1,0 +1,88 @@
+"""The page in Chromium: the verdicts of the verifier in Python, and nothing asked of anybody."""
+
+from __future__ import annotations
+
+import subprocess
+
+from tests.page.conftest import FILE
+from tests.page.mutations import mutated
+from tests.page.parity import INDEX, KEY, MATCHES, SEEDS, WEB, Asked, by_python, node, vector
+from tests.page.test_verdicts import broken, settled
+
+
+def agrees(sheet, asked: Asked) -> str:
+    """Ask the page; empty if it says what Python says."""
+    ours = by_python(asked)
+    sheet.ask(asked)
+    word = ours.verdict.split()[0].rstrip(",")
+    seen = (sheet.word, sheet.failed)
+    if seen != (word, ours.failed):
+        return f"{seen} and not {(word, ours.failed)}"
+    if not sheet.page.locator("#keep").count():
+        # A file of which nothing can be shown has no report to copy.
+        return "" if ours.exit == 4 or ours.failed == "format" else "no report"
+    theirs = sheet.said()
+    return "" if settled(theirs) == settled(ours) else f"{theirs} and not {ours}"
+
+
+def test_every_vector(sheet, address):
+    page = sheet(address)
+    found = {name: agrees(page, vector(name)) for name in INDEX}
+    assert {name: fault for name, fault in found.items() if fault} == {}
+
+
+def test_every_match(sheet, address):
+    page = sheet(address)
+    for name, expected in MATCHES.items():
+        files = [(file, (SEEDS / file).read_bytes()) for file in expected["files"]]
+        if name.endswith("order_fail"):
+            continue  # the page puts files in order by itself: the file manager's means nothing
+        page.give(*files, ("log.vkey", KEY.encode()))
+        report = page.report()
+        assert (report["exit"], report["failed"]) == (expected["exit"], expected["failed"]), name
+        assert [one["report"]["exit"] for one in report["files"]] == [
+            INDEX[file]["exit"] for file in expected["files"]
+        ]
+
+
+def test_fifty_spoilt_files(sheet, address):
+    page = sheet(address)
+    found = {one.name: agrees(page, Asked(one.data)) for one in list(mutated(2000))[::40]}
+    assert len(found) == 50
+    assert {name: fault for name, fault in found.items() if fault} == {}
+
+
+def test_control_a_page_that_is_broken_on_purpose_is_found(sheet, tmp_path):
+    web = broken(tmp_path, ("ceremony.ts", "agree(made, sealed) ?", "true ?"))
+    build = [
+        node(),
+        WEB / "node_modules" / "vite" / "bin" / "vite.js",
+        "build",
+        "--outDir",
+        tmp_path,
+    ]
+    done = subprocess.run(build, cwd=web, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = sheet((tmp_path / "verify.html").as_uri())
+    names = [name for name in INDEX if str(INDEX[name]["failed"]).startswith("seal.")]
+    assert names
+    assert all(agrees(page, vector(name)) for name in names)
+
+
+def test_without_a_key_nothing_is_proved(sheet, address):
+    page = sheet(address)
+    page.ask(vector("mus-played.fair.json"), key=None)
+    assert page.word == "CONSISTENT"
+    page.page.locator(".ask button.primary").first.click()
+    page.page.locator("main .verdict.verified").wait_for()
+    assert page.said().exit == 0
+
+
+def test_the_size_of_the_file():
+    data = FILE.read_bytes()
+    assert len(data) < 150_000
+    assert not [
+        one
+        for one in (b" src=", b"<link", b"@import", b"url(http", b"<iframe")
+        if one in data.split(b"<script>")[0]
+    ]
