@@ -178,7 +178,6 @@ def test_a_body_is_counted_while_it_comes(shared, key):
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "not_found"),
         ("GET", "/v1/nothing", 404, "not_found"),
         ("GET", "/v1/tables/", 404, "not_found"),
         ("DELETE", "/v1/tables", 405, "method_not_allowed"),
