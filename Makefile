@@ -86,7 +86,7 @@ format: $(DEV)/.linked ## Format the code and fix what can be fixed
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: bench
-bench: $(DEV)/.linked ## Measure
+bench: $(DEV)/.linked $(TOOLS)/.web $(TOOLS)/.chromium ## Measure
 	@$(BIN)/python -m bench $(ARGS)
 
 .PHONY: soak

@@ -1,13 +1,13 @@
 """`python -m bench [NAME..]`: one JSON line a figure.
 
-NAME is `hands`, `log`, `audit` or `api`; all by default.
+NAME is `hands`, `log`, `audit`, `api` or `page`; all by default.
 """
 
 from __future__ import annotations
 
 import sys
 
-from bench import api, audit, hands, log
+from bench import api, audit, hands, log, page
 
 
 def main(names: list[str]) -> None:
@@ -20,6 +20,8 @@ def main(names: list[str]) -> None:
         audit.main()
     if not names or "api" in names:
         api.api_hand()
+    if not names or "page" in names:
+        page.main()
 
 
 if __name__ == "__main__":
