@@ -1,7 +1,7 @@
 """`page_verify`: the page's verifier in Chromium, against the Python verifier on the same file.
 
-A hand of Mus with several reshuffles. Runs of the two take turns; the page's verifier is built from its
-sources as the page is. The first run in a fresh page, which a player waits for, is reported apart.
+A hand of Mus with three reshuffles. Runs of the two take turns; the page's verifier is built from
+its sources as the page is. The first run in a fresh page, which a player waits for, is apart.
 """
 
 from __future__ import annotations
