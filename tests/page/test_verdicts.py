@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections import Counter
@@ -42,6 +43,7 @@ def npm(*arguments):
     return subprocess.run(
         [node().parent / "npm", "run", "--silent", *arguments],
         cwd=WEB,
+        env=os.environ | {"PATH": f"{node().parent}{os.pathsep}{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,
