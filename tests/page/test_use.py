@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from fairdeal.hashing import Digest
 from fairdeal.seeds import Commitment, SeatSeed, seal
@@ -28,21 +27,7 @@ URL = PAGE.as_uri()
 AXE = WEB / "node_modules/axe-core/axe.min.js"
 LANGUAGES = ("en", "ru", "es", "zu", "ta")
 SCREENS = ROOT / "build/screens"
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 WORDS = {0: "verified", 1: "failed", 3: "incomplete", 4: "unreadable"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    assert found, "Chromium is needed (Debian: chromium); `make test` installs it where it may"
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=found, args=FLAGS)
-        yield running
-        running.close()
 
 
 class Visit:

@@ -1,0 +1,141 @@
+"""What a player brings and does, game by game; and files that nobody should bring."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fairdeal.notes import Notes
+from fairdeal.seeds import SeatSeed
+from tests.page.conftest import FILE, SCREENS
+from tests.page.parity import KEY, SEEDS, Asked, vector
+
+LARGEST = "mus-reshuffled.fair.json"
+
+
+def hand(name):
+    return (SEEDS / name).read_bytes()
+
+
+def own_seed(name, seat):
+    events = [json.loads(raw) for raw in json.loads(hand(name))["events"]]
+    opened = [event["seeds"] for event in events if event["type"] == "seeds.opened"]
+    return [seeds[str(seat)] for seeds in opened if str(seat) in seeds]
+
+
+def mine(page):
+    return {check["id"]: check["status"] for check in page.report()["checks"]}["mine"]
+
+
+def test_ones_own_notes(sheet):
+    name = "kozel-short.fair.json"
+    opened = json.loads(json.loads(hand(name))["events"][1])
+    notes = Notes(KEY, opened["table"], opened["hand"], 2)
+    notes.seeds = [SeatSeed.from_hex(own_seed(name, 2)[0])]
+    page = sheet()
+    page.give(("hand", hand(name)), ("notes.json", notes.encode()))
+    assert mine(page) == "PASS"
+    notes.seeds = [SeatSeed(bytes(32))]
+    page.give(("hand", hand(name)), ("notes.json", notes.encode()))
+    assert (page.word, page.failed) == ("FAILED", "mine")
+
+
+def test_the_play_can_be_stepped_through(sheet):
+    for game in ("kozel", "mus", "azi", "svoi"):
+        page = sheet()
+        page.ask(Asked(hand(f"{game}-played.fair.json")))
+        steps = page.page.locator("#table li button.step")
+        count = steps.count()
+        assert count > 8
+        last = page.page.locator(".stepper button").last
+        last.click()
+        assert page.page.locator("[aria-current=step]").count() == 1
+        page.page.locator(".stepper button").first.click()
+        seen = []
+        for _ in range(count - 1):
+            page.page.locator(".stepper button").nth(2).click()
+            seen.append(page.page.locator(".caption").inner_text())
+        assert len(set(seen)) == count - 1
+        assert page.page.locator(".board").inner_html()
+
+
+def test_it_prints(sheet):
+    page = sheet()
+    page.ask(Asked(hand("mus-played.fair.json")))
+    pdf = page.page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 10_000
+    page.page.emulate_media(media="print")
+    assert "VERIFIED" in page.page.locator("body").inner_text().upper()
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    page.page.screenshot(path=SCREENS / "print.png", full_page=True)
+
+
+def test_it_never_freezes(sheet):
+    """No slice of work is long: compared with what the whole takes, and with the machine's pace."""
+    page = sheet()
+    page.page.evaluate("window.longTasks.length = 0")
+    began = page.page.evaluate("performance.now()")
+    page.ask(Asked(hand(LARGEST)))
+    page.report()
+    whole = page.page.evaluate("performance.now()") - began
+    longest = max([0, *page.page.evaluate("window.longTasks")])
+    assert longest < max(400, whole), (longest, whole)
+
+
+# --- odd files ----------------------------------------------------------------------------------
+
+HTML = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+
+def with_html():
+    """A file whose every text is HTML; the events stay JSON."""
+    file = json.loads(hand("kozel-short.fair.json"))
+    for i, raw in enumerate(file["events"]):
+        event = json.loads(raw)
+        event["table"] = HTML
+        file["events"][i] = json.dumps(event, sort_keys=True, separators=(",", ":"))
+    file["proof"] = HTML
+    return json.dumps(file, sort_keys=True, separators=(",", ":")).encode()
+
+
+HOSTILE = {
+    "empty": b"",
+    "binary": bytes(range(256)) * 400,
+    "html": HTML.encode(),
+    "html_texts": with_html(),
+    "deep": b"[" * 100_000,
+    "deep_objects": b'{"a":' * 50_000,
+    "too_long": b'{"format":"' + b"x" * (5 * 1024 * 1024),
+    "utf16": hand("kozel-short.fair.json").decode().encode("utf-16"),
+    "null": b"null",
+    "prototype": b'{"__proto__":{"format":"fairdeal-hand/1"},"events":[]}',
+    "many": b'{"format":"fairdeal-hand/1","events":[' + b'"{}",' * 200_000 + b'"{}"]}',
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_gives_a_sentence(sheet, name):
+    page = sheet()
+    page.page.on("dialog", lambda one: page.complaints.append(one.message))
+    page.page.locator("input[type=file]").set_input_files(
+        {"name": f"{HTML}.json", "mimeType": "text/html", "buffer": HOSTILE[name]}
+    )
+    said = page.page.locator("main .verdict, .problem").first
+    said.wait_for()
+    assert len(said.inner_text()) > 10
+    assert "VERIFIED" not in said.inner_text().upper()
+    assert page.page.locator("main img, main script").count() == 0
+    # It can be used afterwards.
+    page.ask(vector("kozel-short.fair.json"))
+    assert page.word == "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    "fragment", ["h=!!!", "h=", "h=AAAA", "key=%", "lang=xx", "h=" + "A" * 5000]
+)
+def test_a_broken_link_gives_a_sentence(sheet, fragment):
+    page = sheet(f"{FILE.as_uri()}#{fragment}")
+    page.page.locator("h1").first.wait_for()
+    assert page.page.locator("main").inner_text()
