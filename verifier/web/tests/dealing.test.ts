@@ -221,8 +221,10 @@ test("Svoi Kozyri: a six changes hands exactly when it is one's trump and not th
   assert.equal(six(1, "H", ["H", "C"]).due, "cards.given");
   for (const [holder, trumps] of [[0, ["H", "H"]], [0, ["H", "C"]], [0, ["C", "D"]]] as const) assert.equal(six(holder, "H", [...trumps]).due, "");
   assert.equal(six(0, "H", ["C", "H"], "keep").due, "");
+  const late = six(0, "H", ["C", "H"]);
+  assert.match(late.shown(show(0, 2)), /HAND-9/);
+  assert.match(late.given(give(0, 0)), /SVO-3/);
   const due = six(0, "H", ["C", "H"]);
-  assert.match(due.shown(show(0, 2)), /HAND-9/);
   assert.equal(due.given(give(0, 0)), "");
   assert.equal(due.due, "");
   assert.match(due.shown(show(1, 0)), /HAND-11/);

@@ -46,7 +46,7 @@ export function* checkDealing(file: HandFile, seeds: Seeds, findings: Findings, 
   for (const [epoch, { order }] of replay.decks) order.forEach((card, position) => cards.set(at(epoch, position), card));
   yield;
   const followed = checkPlay(file, seeds, replay, findings, cards);
-  if (!file.final) findings.skip("end", "note.not_ended");
+  if (!file.final && !replay.end) findings.skip("end", "note.not_ended");
   else findings.judge("end", replay.end);
   checkDisclosure(file, findings, replay);
   return {

@@ -83,6 +83,8 @@ export class Replay {
       if (index > 1) this.#step(event, steps[index - 1] as HandEvent); // there is one before
       yield;
     }
+    // What went back last in a hand that goes on is a fault of its end so far.
+    this.end ||= this.#returned;
   }
 
   #step(event: HandEvent, before: HandEvent): void {
@@ -125,7 +127,7 @@ export class Replay {
     }
     if (fault) this.order.blame(fault);
     const due = this.dealing?.due;
-    if (due === "cards.given" && type !== "cards.given") this.deal ||= SIXES;
+    if (due === "cards.given" && type !== "cards.given" && this.#has(type)) this.deal ||= SIXES;
     this.#judge(event, fault);
     this.#follow(event);
   }
@@ -146,7 +148,7 @@ export class Replay {
       case "cards.drawn": {
         const draws = event.body.draws.map(([seat, epoch, position]) => [seat, at(epoch, position)] as const);
         fault = dealing?.drawn(draws) ?? "";
-        this.#before((later) => later.drawn(draws));
+        this.#before((later) => draws.forEach(([seat, place]) => later.of(seat).had.add(place)));
         for (const [seat, epoch, position] of event.body.draws) {
           this.received.get(seat)?.add(at(epoch, position));
           this.drawn.get(seat)?.push(at(epoch, position));
@@ -159,7 +161,7 @@ export class Replay {
         break;
       case "cards.shown":
         fault = dealing?.shown(event.body.shown) ?? "";
-        this.#before((later) => later.shown(event.body.shown));
+        this.#before((later) => later.shownBefore(event.body.shown));
         this.#show(event.body.shown, blocked || fault);
         break;
       case "cards.given":
@@ -177,6 +179,7 @@ export class Replay {
         break;
       case "play.called":
         dealing?.called(event.body.seat, event.body.call, event.body.amount);
+        this.#before((later) => later.called(event.body.seat, event.body.call, event.body.amount));
         break;
       case "stock.reshuffled":
         this.#reshuffle(event, blocked);
@@ -313,8 +316,9 @@ export class Replay {
     order.restocked();
     const key = this.#seeds.key(epoch);
     let wrong = "";
-    if (key && pool && !pool.includes(undefined)) {
-      const back = new Set(pool);
+    const back = new Set(pool);
+    // A card that comes back twice was not thrown by one of the seats that say so: the pool is not known.
+    if (key && pool && !pool.includes(undefined) && back.size === pool.length) {
       const deck = new Deck(key, epoch, this.#game.deck(this.#file.table.body.ruleset).filter((card) => back.has(card)));
       this.decks.set(epoch, deck);
       if (deck.root !== deck_root) wrong = "the root is not that of the pool, shuffled with the new seeds (HAND-13)";

@@ -147,7 +147,8 @@ export class Order {
     }
     this.epoch += 1;
     this.#answered.clear();
-    this.phase = this.isOpen(this.epoch) ? "restock" : "reopen";
+    // A seed that was opened before it was due does not answer.
+    this.phase = "reopen";
   }
 
   restocked(): void {

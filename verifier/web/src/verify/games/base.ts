@@ -179,6 +179,11 @@ export class Dealing {
     return fault;
   }
 
+  /** Cards that were shown before the deal are gone, and nothing else follows from it. */
+  shownBefore(cards: readonly Shown[]): void {
+    for (const { seat, epoch, position } of cards) if (seat !== null) this.of(seat).had.delete(at(epoch, position));
+  }
+
   protected showFault(_cards: readonly Shown[]): string {
     return "";
   }

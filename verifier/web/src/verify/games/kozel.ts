@@ -79,10 +79,8 @@ class KozelDealing extends Dealing {
   }
 
   override returned(): string {
-    const fault = this.early("cards.returned");
-    if (fault) return fault;
     if (this.#laid.length === 0) return "cards went back although none lay on the table (KOZ-6)";
-    if (this.holdings.every((holding) => holding.size < SIZE)) return "cards went back although no seat held the four that a pull takes (KOZ-6)";
+    const none = this.holdings.every((holding) => holding.size < SIZE);
     for (const { seat, place, thrown } of this.#laid) {
       const holding = this.of(seat);
       if (place === null) holding.hidden -= 1;
@@ -92,7 +90,7 @@ class KozelDealing extends Dealing {
       }
     }
     this.#laid = [];
-    return "";
+    return none ? "cards went back although no seat held the four that a pull takes (KOZ-6)" : "";
   }
 }
 

@@ -57,7 +57,8 @@ class MusDealing extends Dealing {
   #serve(): void {
     const passes = this.setting.ruleset["service"] === "one_by_one_if_all_four" && this.#locked.every(({ count }) => count === SIZE) ? SIZE : 1;
     for (let pass = 0; pass < passes; pass++) {
-      for (const { seat, count } of this.#locked) this.#owed.push(...Array.from({ length: count / passes }, () => seat));
+      // No seat is owed more than the cards that it can have.
+      for (const { seat, count } of this.#locked) this.#owed.push(...Array.from({ length: Math.min(count, SIZE) / passes }, () => seat));
     }
     this.#locked = [];
     this.#turns = 0;
@@ -111,7 +112,11 @@ class MusDealing extends Dealing {
   }
 
   override shown(cards: readonly Shown[]): string {
-    const fault = super.shown(cards) || (this.halfLocked ? "cards were shown in the middle of a round of discards (MUS-5)" : "");
+    return super.shown(cards) || (this.halfLocked ? "cards were shown in the middle of a round of discards (MUS-5)" : "");
+  }
+
+  protected override take(seat: number, place: string): string {
+    const fault = super.take(seat, place);
     if (!fault) this.#shown = true;
     return fault;
   }

@@ -1,7 +1,7 @@
 /** Svoi Kozyri. Spec: SVO-1..3, SVO-5. */
 
 import { at } from "../decks.ts";
-import type { Given } from "../events.ts";
+import type { Given, Shown } from "../events.ts";
 import { Dealing, FRENCH, cards, suit, type DealingGame, type Setting } from "./base.ts";
 
 class SvoiDealing extends Dealing {
@@ -55,9 +55,14 @@ class SvoiDealing extends Dealing {
     return fault;
   }
 
-  protected override showFault(): string {
+  override shown(cards: readonly Shown[]): string {
     this.#begun = true;
-    return "";
+    return super.shown(cards);
+  }
+
+  override shownBefore(cards: readonly Shown[]): void {
+    this.#begun = true;
+    super.shownBefore(cards);
   }
 
   protected override take(seat: number, place: string): string {
@@ -67,6 +72,7 @@ class SvoiDealing extends Dealing {
   }
 
   override called(seat: number, call: string, amount: number | null): void {
+    this.#begun = true;
     if (call !== "take" || amount === null || amount < 1) return;
     for (const place of this.#pile.splice(-amount)) this.of(seat).had.add(place);
   }
