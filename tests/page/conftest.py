@@ -61,8 +61,13 @@ class Running:
             table.open()
             table.deal()
             self.hands.append(table.close())
-        self.open = Operator(self.client, key, "kozel")
-        self.open.open()
+        self._key = key
+
+    def under_way(self) -> str:
+        """A table with a hand that has just begun: in two minutes it is aborted."""
+        table = Operator(self.client, self._key, "kozel")
+        table.open()
+        return table.table
 
     def end(self) -> None:
         self.client.close()

@@ -25,7 +25,7 @@ def test_without_javascript_the_page_of_a_hand_has_a_download(browser, service):
     ("language", "scheme"), [*((language, "light") for language in LANGUAGES), ("en", "dark")]
 )
 def test_the_services_own_pages(browser, service, axe, language, scheme):
-    table = service.open.table
+    table = service.under_way()
     for name, path in {"front": "/", "unknown": "/v/x/1", "not_final": f"/v/{table}/1"}.items():
         context = browser.new_context(
             locale=language, color_scheme=scheme, viewport={"width": 360, "height": 740}
