@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 from tests.page.conftest import FILE
@@ -78,7 +79,7 @@ def test_without_a_key_nothing_is_proved(sheet, address):
     assert page.said().exit == 0
 
 
-def test_the_size_of_the_file():
+def test_it_is_one_small_file_that_names_no_other():
     data = FILE.read_bytes()
     assert len(data) < 150_000
     assert not [
@@ -86,3 +87,8 @@ def test_the_size_of_the_file():
         for one in (b" src=", b"<link", b"@import", b"url(http", b"<iframe")
         if one in data.split(b"<script>")[0]
     ]
+    assert not re.search(rb"""(?:src|href)=["'](?!#)""", data)
+    head = data.split(b"</head>")[0]
+    assert b"default-src 'none'" in head
+    assert b"connect-src 'none'" in head
+    assert b"unsafe" not in head
