@@ -30,9 +30,11 @@ Handler = Callable[["Call"], Awaitable["Reply"]]
 M = TypeVar("M", bound=BaseModel)
 
 JSON: Final[Header] = (b"content-type", b"application/json")
+HTML: Final[Header] = (b"content-type", b"text/html; charset=utf-8")
 TEXT: Final[Header] = (b"content-type", b"text/plain; charset=utf-8")
 OCTETS: Final[Header] = (b"content-type", b"application/octet-stream")
 NO_STORE: Final[Header] = (b"cache-control", b"no-store")
+BRIEFLY: Final[Header] = (b"cache-control", b"public, max-age=2")
 IMMUTABLE: Final[Header] = (b"cache-control", b"public, max-age=31536000, immutable")
 REPLAYED: Final[Header] = (b"idempotent-replayed", b"true")
 CORS: Final[Header] = (b"access-control-allow-origin", b"*")

@@ -10,8 +10,6 @@ from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
 from fairdeal_api.routes.operation import operation, whole
 
-_BRIEFLY = (b"cache-control", b"public, max-age=2")
-
 
 @operation(
     "getCheckpoint",
@@ -25,7 +23,7 @@ async def get_checkpoint(call: Call) -> Reply:
     """The checkpoint. Spec: LOG-2, WIT-8."""
     call.query()
     _, note = call.service.witnesses.shown(call.service.ledger)
-    return Reply(note.encode(), 200, [http.TEXT, _BRIEFLY])
+    return Reply(note.encode(), 200, [http.TEXT, http.BRIEFLY])
 
 
 @operation(
@@ -39,7 +37,7 @@ async def get_checkpoint(call: Call) -> Reply:
 async def get_rotations(call: Call) -> Reply:
     """The rotations. Spec: LOG-32."""
     call.query()
-    return http.json_reply(call.service.rotations(), headers=[_BRIEFLY])
+    return http.json_reply(call.service.rotations(), headers=[http.BRIEFLY])
 
 
 @operation(
@@ -92,7 +90,7 @@ async def get_receipt(call: Call) -> Reply:
     if index >= size:
         raise Problem("entry_unknown")
     receipt = ledger.receipt_at(index, size, note).text()
-    return Reply(receipt.encode(), 200, [http.TEXT, _BRIEFLY])
+    return Reply(receipt.encode(), 200, [http.TEXT, http.BRIEFLY])
 
 
 @operation(
@@ -128,5 +126,5 @@ async def list_hands(call: Call) -> Reply:
     more = len(rows) > query["limit"]
     return http.json_reply(
         {"hands": found, "has_more": more, "next": found[-1]["index"] if more else None},
-        headers=[_BRIEFLY],
+        headers=[http.BRIEFLY],
     )

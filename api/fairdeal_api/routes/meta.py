@@ -10,8 +10,6 @@ from fairdeal_api.problems import Problem
 from fairdeal_api.routes.operation import operation
 
 _HOUR = (b"cache-control", b"public, max-age=3600")
-_BRIEFLY = (b"cache-control", b"public, max-age=2")
-_HTML = (b"content-type", b"text/html; charset=utf-8")
 
 
 @operation(
@@ -69,7 +67,7 @@ async def get_keys(call: Call) -> Reply:
             "follows": follows.old.origin if follows is not None else None,
             "witnesses": [one.vkey for one in service.witnesses.members],
         },
-        headers=[_BRIEFLY],
+        headers=[http.BRIEFLY],
     )
 
 
@@ -103,7 +101,7 @@ def _keys(keys: LogKeys) -> list[dict[str, object]]:
 async def get_witnesses(call: Call) -> Reply:
     """The witnesses. Spec: WIT-9."""
     call.query()
-    return http.json_reply(call.service.witnesses.state(), headers=[_BRIEFLY])
+    return http.json_reply(call.service.witnesses.state(), headers=[http.BRIEFLY])
 
 
 @operation(
@@ -171,4 +169,4 @@ async def get_openapi(_call: Call) -> Reply:
 )
 async def get_docs(_call: Call) -> Reply:
     """The documentation page: plain HTML, nothing is loaded from anywhere."""
-    return Reply(openapi.page(), 200, [_HTML, _HOUR])
+    return Reply(openapi.page(), 200, [http.HTML, _HOUR])

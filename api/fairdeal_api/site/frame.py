@@ -5,12 +5,9 @@ from __future__ import annotations
 from importlib import resources
 from typing import Final
 
-from fairdeal_api.http import Header, Reply
+from fairdeal_api.http import BRIEFLY, HTML, Header, Reply
 from fairdeal_api.site.html import Html, fill, joined, source
 from fairdeal_api.site.words import Words, languages, words
-
-HTML: Final[Header] = (b"content-type", b"text/html; charset=utf-8")
-BRIEFLY: Final[Header] = (b"cache-control", b"public, max-age=2")
 
 STYLE: Final = resources.files(__package__).joinpath("style.css").read_text("utf-8")
 _PAGE: Final = """\

@@ -20,6 +20,8 @@ from fairdeal_api.store import (
     TableRow,
 )
 
+_FINISHED = "SELECT idx, table_id, hand, game, state, at FROM finished"
+
 
 class SQLiteReader:
     """Reads what has been committed; its transactions are as short as its queries."""
@@ -196,8 +198,7 @@ class SQLiteReader:
     def finished(self, table_id: str, hand: int) -> FinishedRow | None:
         """How a hand ended."""
         row = self._row(
-            "SELECT idx, table_id, hand, game, state, at FROM finished "
-            "WHERE table_id = ? AND hand = ?",
+            f"{_FINISHED} WHERE table_id = ? AND hand = ?",
             table_id,
             hand,
         )
@@ -206,8 +207,7 @@ class SQLiteReader:
     def finished_after(self, idx: int, limit: int) -> list[FinishedRow]:
         """Hands that ended after a log index, oldest first."""
         rows = self._rows(
-            "SELECT idx, table_id, hand, game, state, at FROM finished "
-            "WHERE idx > ? ORDER BY idx LIMIT ?",
+            f"{_FINISHED} WHERE idx > ? ORDER BY idx LIMIT ?",
             idx,
             limit,
         )
@@ -216,8 +216,7 @@ class SQLiteReader:
     def finished_before(self, idx: int, limit: int) -> list[FinishedRow]:
         """Hands that ended before a log index, newest first."""
         rows = self._rows(
-            "SELECT idx, table_id, hand, game, state, at FROM finished "
-            "WHERE idx < ? ORDER BY idx DESC LIMIT ?",
+            f"{_FINISHED} WHERE idx < ? ORDER BY idx DESC LIMIT ?",
             idx,
             limit,
         )
