@@ -211,3 +211,18 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
         except FairdealError:
             report.fault("The manifest's checkpoint is not signed by the log.")
     return Verified(manifest, report, replayed)
+
+
+def whole(folder: Path, sealer: Sealer | None = None) -> Verified:
+    """A backup to go on from.
+
+    Raises:
+        StartRefused: It is not a backup, or something in it is not as it must be.
+    """
+    verified = verify(folder, None, sealer)
+    if verified.report.faults:
+        raise StartRefused(
+            f"The backup {folder} is not whole: {verified.report.faults[0]}"
+            " `fairdeal backup verify` says more."
+        )
+    return verified

@@ -111,12 +111,7 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
         raise StartRefused(f"{public} is not empty.")
     if public.resolve().is_relative_to(settings.data.resolve()):
         raise StartRefused(f"{public} lies in the data folder, which is nobody else's to read.")
-    verified = backup.verify(sources.backup, None)
-    if verified.report.faults:
-        raise StartRefused(
-            f"The backup {sources.backup} is not whole: {verified.report.faults[0]}"
-            " `fairdeal backup verify` says more."
-        )
+    verified = backup.whole(sources.backup)
     old_origin = verified.manifest.origin
     if old_origin == settings.log_origin:
         raise StartRefused(f"The new log needs another origin than {old_origin}.")
@@ -135,8 +130,7 @@ class _Kept:
 
     def __init__(self, reader: SQLiteReader, size: int, bodies: list[bytes]) -> None:
         self._reader, self._size, self._bodies = reader, size, bodies
-        notes = dict(reader.checkpoints())
-        self.notes = notes
+        self.notes = dict(reader.checkpoints())
 
     def entries(self, start: int, end: int) -> list[bytes]:
         """Entries from one index up to, and without, another."""

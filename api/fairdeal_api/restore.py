@@ -117,12 +117,7 @@ def restore(
                     "put it elsewhere first, with all files of that name."
                 )
         sealer = Sealer(keys, settings.log_origin)
-        verified = backup.verify(folder, None, sealer)
-        if verified.report.faults:
-            raise StartRefused(
-                f"The backup {folder} is not whole: {verified.report.faults[0]}"
-                " `fairdeal backup verify` says more."
-            )
+        verified = backup.whole(folder, sealer)
         if verified.manifest.sealing_id != keys.sealing_id:
             raise StartRefused("The sealing key is another one than the backup's.")
         if verified.manifest.origin != settings.log_origin:

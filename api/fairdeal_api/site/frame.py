@@ -10,6 +10,7 @@ from fairdeal_api.site.html import Html, fill, joined, source
 from fairdeal_api.site.words import Words, languages, words
 
 STYLE: Final = resources.files(__package__).joinpath("style.css").read_text("utf-8")
+_STYLE_SOURCE: Final = source(STYLE)
 _PAGE: Final = """\
 <!doctype html>
 <html lang="{code}">
@@ -29,7 +30,7 @@ def policy(script: str = "") -> bytes:
     """The content security policy of a page with the style above, and at most one script."""
     scripts = f"script-src {source(script)}; " if script else ""
     return (
-        f"default-src 'none'; {scripts}style-src {source(STYLE)}; "
+        f"default-src 'none'; {scripts}style-src {_STYLE_SOURCE}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ).encode()
 
