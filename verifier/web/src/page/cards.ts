@@ -75,13 +75,6 @@ export function inlineCard(words: Words, card: string): HTMLElement {
   );
 }
 
-/** A card as a text, as in the log, its court cards and suits by the language's letters. */
-export function plainCard(words: Words, card: string): string {
-  const { suit } = split(card);
-  const symbol = { C: "♣", D: "♦", H: "♥", S: "♠" }[suit];
-  return index(words, card) + (symbol ?? (words.has(`card.mark.${suit}`) ? words.text(`card.mark.${suit}`) : suit));
-}
-
 /** A sentence with its cards drawn. */
 export function sentence(words: Words, key: string, values?: Values): Child[] {
   return words.parts(key, values).map((part: Part) => (typeof part === "string" ? part : inlineCard(words, part.card)));

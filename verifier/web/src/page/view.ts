@@ -1,6 +1,5 @@
 /** What every part of the page needs to draw itself. */
 
-import type { Said } from "../verify/outcome.ts";
 import type { Values, Words } from "../words/words.ts";
 import { type Child, h } from "./dom.ts";
 
@@ -35,10 +34,6 @@ export interface View {
   readonly folds: Folds;
   /** A text of the catalogue. */
   t(key: string, values?: Values): string;
-}
-
-export function saidText(view: View, said: Said, card?: (name: string) => string): string {
-  return view.words.text(said.key, said.values, card);
 }
 
 /** A part of the page with its heading. */
