@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -137,11 +136,7 @@ def _copy(source: Path, target: Path) -> None:
     finally:
         writing.close()
         reading.close()
-    descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    system.sync_file(target)
 
 
 def digest_of(path: Path) -> str:

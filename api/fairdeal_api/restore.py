@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -489,18 +488,10 @@ def _write(
     if report.faults:
         raise StartRefused(f"What was restored is not whole: {report.faults[0]}")
     for name, part in parts.items():
-        _sync(part)
+        system.sync_file(part)
         part.rename(data / name)
     for rest in data.glob("restoring-*"):
         rest.unlink()
     system.sync_folder(data)
     made.result.size = len(tree)
     return made.result
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
