@@ -27,6 +27,7 @@ from fairdeal.events import (
     parse_event,
 )
 from fairdeal.hashing import Digest
+from fairdeal.log.entries import LogContinued, LogRotated
 from tests.core.strategies import events_of
 
 SPEC = Path(__file__).parents[2] / "docs" / "spec"
@@ -56,7 +57,10 @@ def fields_of_the_specification() -> dict[str, set[str]]:
 
 
 def test_types_and_fields_are_those_of_the_specification():
-    assert fields_of_the_specification() == {name: set(cls.CODECS) for name, cls in EVENTS.items()}
+    assert fields_of_the_specification() == {
+        **{name: set(cls.CODECS) for name, cls in EVENTS.items()},
+        **{cls.TYPE: {"origin", "sigs", *cls.FIELDS} for cls in (LogRotated, LogContinued)},
+    }
     for name, cls in EVENTS.items():
         assert issubclass(cls, HandEvent) == ("hand" in cls.CODECS)
         assert name == cls.TYPE

@@ -828,7 +828,8 @@ def accepts(play, move):
 
 def pick(rng, legal, lively):
     """A move of those: mus and bets now and then."""
-    calls = sorted(legal, key=str)
+    # A set's own order is another one in every process.
+    calls = sorted(legal, key=lambda one: str(sorted(one) if isinstance(one, frozenset) else one))
     if isinstance(calls[0], frozenset):
         return rng.choice(calls)
     names = sorted({what for what, _ in calls})
@@ -870,7 +871,7 @@ def compare(rng, options, match, number, lively=0.5, check=None):
             assert not any(play.choices(other) for other in range(4) if other != seat)
             answer = pick(rng, legal, lively)
             if isinstance(answer, frozenset):
-                heap += answer
+                heap += sorted(answer)
                 play = play.apply(Move(seat, "throw", tuple(sorted(answer))))
             else:
                 play = play.apply(call(seat, *answer))
