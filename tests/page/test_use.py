@@ -43,7 +43,8 @@ def test_the_policy_lets_nothing_connect(sheet):
 SQUEEZED = """
 [...document.querySelectorAll("main span, main p, main button, main td")].filter(one => {
   const box = one.getBoundingClientRect();
-  return one.textContent.length > 6 && box.width > 0 && box.width < 48 && box.height > 72;
+  const thin = one.textContent.length > 6 && box.width > 0 && box.width < 48 && box.height > 72;
+  return thin || (one.matches("summary > span") && one.scrollWidth > one.clientWidth + 1);
 }).map(one => one.textContent)"""
 
 
@@ -55,7 +56,7 @@ def faults(page: Page, axe: str) -> list[str]:
     return [
         *(f"{one['id']}: {one['nodes'][0]['html'][:150]}" for one in found),
         *([f"wider than the window by {wider}"] if wider > 0 else []),
-        *(f"squeezed: {text[:40]}" for text in page.evaluate(SQUEEZED)),
+        *(f"squeezed, or out of its box: {text[:40]}" for text in page.evaluate(SQUEEZED)),
     ]
 
 
