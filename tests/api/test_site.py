@@ -13,11 +13,15 @@ from urllib.parse import unquote
 
 import pytest
 
+from fairdeal_api.rotation import rotate
+from fairdeal_api.service import initialise
 from fairdeal_api.site import front, packaged
 from fairdeal_api.site.hand import fragment
 from fairdeal_api.site.html import Html, fill
 from fairdeal_api.site.words import Words, chosen, languages
 from fairdeal_api.store import FinishedRow
+from fairdeal_verifier import verify
+from tests.api.conftest import Site
 from tests.api.play import Operator, expect
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -263,14 +267,21 @@ def test_a_hostile_host_is_not_repeated(shared):
 # --- the page of a hand -------------------------------------------------------------------------
 
 
-def carried(link: str) -> tuple[bytes, str]:
-    """The file and the key in a link to the page that checks hands."""
+def parts(link: str) -> dict[str, str]:
     address, _, text = link.partition("#")
     assert address == "/verify"
-    parts = dict(part.split("=", 1) for part in text.split("&"))
-    assert parts.keys() == {"h", "key"}
-    packed = base64.urlsafe_b64decode(parts["h"] + "=" * (-len(parts["h"]) % 4))
-    return zlib.decompress(packed, -15), unquote(parts["key"])
+    return dict(part.split("=", 1) for part in text.split("&"))
+
+
+def unpacked(text: str) -> bytes:
+    return zlib.decompress(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), -15)
+
+
+def carried(link: str) -> tuple[bytes, str]:
+    """The file and the key in a link to the page that checks hands, and that nothing else is."""
+    found = parts(link)
+    assert found.keys() == {"h", "key"}
+    return unpacked(found["h"]), unquote(found["key"])
 
 
 def test_every_answer_about_an_ended_hand_has_the_link(shared, hand):
@@ -345,6 +356,29 @@ def test_a_fragment_is_deflate_and_base64url():
     text = fragment(file, "deal.example/log+5a0c+Ab/c=")
     assert re.fullmatch(r"h=[A-Za-z0-9_-]+&key=[A-Za-z0-9.%_-]+", text)
     assert carried("/verify#" + text) == (file, "deal.example/log+5a0c+Ab/c=")
+
+
+def test_the_link_leads_from_every_key_that_the_log_has_had(settings):
+    initialise(settings)
+    with Site(settings) as site:
+        old_key = str(site.service.verifier_key)
+    rotate(settings)
+    with Site(settings) as site:
+        table = Operator(site.client, site.key(), "kozel")
+        table.open()
+        table.deal()
+        table.close()
+        asked = f"/v/{table.table}/1"
+        link = re.search(r'id="check" href="([^"]+)"', site.client.get(asked).text)
+        assert link
+        found = parts(html.unescape(link[1]))
+        assert found.keys() == {"h", "key", "rotations"}
+        rotations = unpacked(found["rotations"])
+        assert json.loads(rotations) == site.client.get("/log/rotations").json()
+        file = unpacked(found["h"])
+    assert unquote(found["key"]) != old_key
+    assert verify(file, key=old_key, rotations=rotations).exit == 0
+    assert verify(file, key=old_key).failed == "log.signature"
 
 
 # --- languages ----------------------------------------------------------------------------------

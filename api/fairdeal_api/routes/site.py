@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from fairdeal.encoding import encode
 from fairdeal_api import lookup
 from fairdeal_api.http import Call, Reply
 from fairdeal_api.problems import Problem
@@ -93,4 +94,6 @@ async def get_hand_page(call: Call) -> Reply:
             return hand.unknown(text)
         raise
     terms = slot.table.terms_event
-    return hand.found(text, slot.id, number, terms.game, file, terms.log_key)
+    document = call.service.rotations()
+    rotations = encode(document) if document["rotations"] else b""
+    return hand.found(text, slot.id, number, terms.game, file, terms.log_key, rotations)

@@ -32,27 +32,35 @@ _ABSENT: Final = """\
 <p><a class="go" href="{link}">{words}</a></p>"""
 
 
-def fragment(file: bytes, key: str) -> str:
+def fragment(file: bytes, key: str, rotations: bytes = b"") -> str:
     """What hands a hand's file to the page that checks it.
 
     Args:
         file: Its bytes. They are deflated without any header, then base64url without padding.
         key: The log's verifier key, as the service states it.
+        rotations: What `/log/rotations` serves, if the log's key has changed: who noted an earlier
+            key is led to this one. Packed like the file.
     """
+    text = f"h={_packed(file)}&key={quote(key, safe='')}"
+    return f"{text}&rotations={_packed(rotations)}" if rotations else text
+
+
+def _packed(data: bytes) -> str:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
-    packed = deflate.compress(file) + deflate.flush()
-    text = base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
-    return f"h={text}&key={quote(key, safe='')}"
+    packed = deflate.compress(data) + deflate.flush()
+    return base64.urlsafe_b64encode(packed).rstrip(b"=").decode()
 
 
-def found(text: Words, table: str, number: int, game: str, file: bytes, key: str) -> Reply:
-    """The page of a hand that has ended."""
+def found(
+    text: Words, table: str, number: int, game: str, file: bytes, key: str, rotations: bytes
+) -> Reply:
+    """The page of a hand that has ended. `rotations` is empty if the log's key never changed."""
     title = text("hand_title", hand=number, game=text.game(game))
     body = text.fill(
         _BODY,
         title=title,
         table=table,
-        check=f"/verify#{fragment(file, key)}",
+        check=f"/verify#{fragment(file, key, rotations)}",
         file=f"/v1/tables/{table}/hands/{number}/transcript",
         name=f"{table}-{number}.fair.json",
         script=Html(_SCRIPT),
