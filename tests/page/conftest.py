@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from fairdeal_api.terminal.processes import Service
 from tests.api.play import Operator
-from tests.page.parity import KEY, ROOT, WEB, Asked, Said
+from tests.page.parity import ROOT, WEB, Asked, Said
 
 FILE = ROOT / "verifier" / "fairdeal_verifier" / "verify.html"
 SCREENS = ROOT / "build" / "screens"
@@ -114,9 +114,10 @@ class Sheet:
     def settle(self) -> None:
         self.page.locator("main .verdict:not([data-old])").wait_for()
 
-    def ask(self, asked: Asked, *, key: str | None = KEY) -> None:
+    def ask(self, asked: Asked, *, keyless: bool = False) -> None:
         """Give a hand, with the key to trust and whatever else belongs to it."""
-        more = [("log.vkey", key.encode())] if key else []
+        more = [] if keyless else [("log.vkey", asked.key.encode())]
+        more += [] if asked.rotations is None else [("rotations", asked.rotations.encode())]
         more += [(f"{i}.receipt", one.encode()) for i, one in enumerate(asked.receipts)]
         more += [(f"{i}.vkey", one.encode()) for i, one in enumerate(asked.witnesses)]
         self.give(("hand.fair.json", asked.data), *more)

@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from fairdeal_verifier.verify import verify
+from tests.verifier.builder import vkey
+from tests.verifier.test_rotations import LEAD_NOWHERE, file, members, served
 
 ROOT: Final = Path(__file__).parents[2]
 SEEDS: Final = ROOT / "seeds"
 WEB: Final = ROOT / "verifier" / "web"
 KEY: Final = (SEEDS / "log.vkey").read_text("utf-8").strip()
 INDEX: Final[dict[str, Any]] = json.loads((SEEDS / "index.json").read_bytes())
+ROTATION: Final[dict[str, Any]] = json.loads((SEEDS / "rotation.json").read_bytes())
 MATCHES: Final[dict[str, Any]] = json.loads((SEEDS / "matches.json").read_bytes())
 NEEDED: Final = (
     "Node and the packages of verifier/web are needed: `make test` installs them "
@@ -40,6 +43,8 @@ class Asked(NamedTuple):
     data: bytes
     receipts: tuple[str, ...] = ()
     witnesses: tuple[str, ...] = ()
+    rotations: str | None = None
+    key: str = KEY
 
 
 def vector(name: str) -> Asked:
@@ -49,9 +54,43 @@ def vector(name: str) -> Asked:
     return Asked((SEEDS / name).read_bytes(), kept, tuple(expected.get("witnesses", ())))
 
 
+def rotated() -> dict[str, Asked]:
+    """The vectors of a log whose key has changed: hands, and documents that lead somewhere or not.
+
+    Each document comes with a hand of the last key, asked by the first and by the second.
+    """
+    first, second, _ = ROTATION["keys"]
+    hands = {
+        one["case"]: Asked(
+            one["file"].encode(),
+            tuple(one["receipts"]),
+            (),
+            json.dumps(one["rotations"]) if one["rotations"] is not None else None,
+            one["key"],
+        )
+        for one in ROTATION["hands"]
+    }
+    far = hands["two rotations away"].data
+    documents = {
+        f"{one['case']}, key {i}": Asked(far, (), (), one["document"], key)
+        for one in ROTATION["documents"]
+        for i, key in enumerate((first, second))
+    }
+    # Wrong in one thing each, with receipts and signatures over it.
+    forged = {
+        case: Asked(file("log", 30), (), (), served(rotations).decode(), vkey("log"))
+        for case, rotations in {**LEAD_NOWHERE, "nothing wrong": members()}.items()
+    }
+    return hands | documents | forged
+
+
 def by_python(asked: Asked) -> Said:
     report = verify(
-        asked.data, key=KEY, receipts=list(asked.receipts), witnesses=list(asked.witnesses)
+        asked.data,
+        key=asked.key,
+        receipts=list(asked.receipts),
+        witnesses=list(asked.witnesses),
+        rotations=None if asked.rotations is None else asked.rotations.encode(),
     )
     checks = tuple((check.id, check.status) for check in report.checks)
     return Said(report.verdict, report.exit, report.failed, checks)
@@ -76,9 +115,10 @@ def by_typescript(asked: Iterable[Asked], web: Path = WEB) -> list[Said]:
         json.dumps(
             {
                 "file": base64.b64encode(one.data).decode(),
-                "key": KEY,
+                "key": one.key,
                 "receipts": one.receipts,
                 "witnesses": one.witnesses,
+                **({} if one.rotations is None else {"rotations": one.rotations}),
             }
         )
         + "\n"

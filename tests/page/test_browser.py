@@ -5,9 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 
+from fairdeal_api.site.hand import fragment
 from tests.page.conftest import FILE
 from tests.page.mutations import mutated
-from tests.page.parity import INDEX, KEY, MATCHES, SEEDS, WEB, Asked, by_python, node, vector
+from tests.page.parity import (
+    INDEX,
+    KEY,
+    MATCHES,
+    SEEDS,
+    WEB,
+    Asked,
+    by_python,
+    node,
+    rotated,
+    vector,
+)
 from tests.page.test_verdicts import broken, settled
 
 
@@ -70,9 +82,67 @@ def test_control_a_page_that_is_broken_on_purpose_is_found(sheet, tmp_path):
     assert all(agrees(page, vector(name)) for name in names)
 
 
+def test_a_log_whose_key_has_changed(sheet):
+    """One page for most: rotations that lead nowhere are not kept for the next file."""
+    page = sheet()
+    found = {}
+    for case, asked in rotated().items():
+        if asked.rotations is None and page.page.locator("main .verdict").count():
+            page = sheet()  # rotations that are good are kept, as the key is
+        if asked.rotations is None or is_list(asked.rotations):
+            found[case] = agrees(page, asked)
+    assert len(found) > 25
+    assert {case: fault for case, fault in found.items() if fault} == {}
+
+
+def test_who_noted_an_earlier_key_is_led_to_this_one(sheet):
+    """The rotations may come in the link, or after the verdict."""
+    asked = rotated()["two rotations away"]
+    assert asked.rotations
+    page = sheet()
+    page.ask(asked._replace(rotations=None))
+    assert (page.word, page.failed) == ("FAILED", "log.signature")
+    assert "/log/rotations" in page.page.locator(".ask").inner_text()
+    page.give(("rotations.json", asked.rotations.encode()))
+    assert (page.word, page.failed) == ("VERIFIED", None)
+    page.page.locator("#checks .group > summary", has_text="public log").click()
+    page.page.locator("#checks .check > summary", has_text="signed by the key").click()
+    page.page.locator("#checks .check[open]", has_text=asked.key).wait_for()
+
+    link = fragment(asked.data, asked.key, asked.rotations.encode())
+    page = sheet(f"{FILE.as_uri()}#{link}")
+    page.settle()
+    assert page.word == "CONSISTENT"  # a link's key is asked about, wherever it leads to
+    page.page.fill("#key", asked.key)
+    page.page.click(".ask form button")
+    page.page.wait_for_selector("main .verdict.verified")
+
+    page.give(("rotations.json", b'{"format":"fairdeal-rotations/1"}'))
+    assert page.word == "UNREADABLE"
+    assert "rotations" in page.page.locator("main .verdict").inner_text()
+    page.give(("hand.json", asked.data))
+    assert (page.word, page.failed) == ("FAILED", "log.signature")
+
+
+def test_a_match_by_an_earlier_key(sheet):
+    asked = rotated()["two rotations away"]
+    assert asked.rotations
+    page = sheet()
+    page.give(("1", asked.data), ("2", asked.data), ("log.vkey", asked.key.encode()))
+    failed = {one["report"]["failed"] for one in page.report()["files"]}
+    page.give(("rotations.json", asked.rotations.encode()))
+    exits = {one["report"]["exit"] for one in page.report()["files"]}
+    assert (failed, exits) == ({"log.signature"}, {0})
+
+
+def is_list(rotations: str) -> bool:
+    """Whether the page takes it for rotations, and not for a hand."""
+    return '"fairdeal-rotations/' in rotations
+
+
 def test_without_a_key_nothing_is_proved(sheet, address):
     page = sheet(address)
-    page.ask(vector("mus-played.fair.json"), key=None)
+    page.ask(vector("mus-played.fair.json"), keyless=True)
     assert page.word == "CONSISTENT"
     page.page.locator(".ask button.primary").first.click()
     page.page.locator("main .verdict.verified").wait_for()

@@ -14,6 +14,7 @@ from tests.page.mutations import encoded, mutated
 from tests.page.parity import (
     INDEX,
     NEEDED,
+    ROTATION,
     SEEDS,
     WEB,
     Asked,
@@ -21,6 +22,7 @@ from tests.page.parity import (
     by_typescript,
     differences,
     node,
+    rotated,
     vector,
 )
 
@@ -69,6 +71,18 @@ def test_every_vector():
     assert differences(names, *first) == []
     behind = differences(names, ours, theirs)
     assert len(behind) <= COUNT / 250, behind
+
+
+def test_a_log_whose_key_has_changed():
+    """Spec: VER-8."""
+    asked = rotated()
+    ours, theirs = [by_python(one) for one in asked.values()], by_typescript(asked.values())
+    assert differences(list(asked), ours, theirs) == []
+    wanted = {one["case"]: (one["exit"], one["failed"]) for one in ROTATION["hands"]}
+    found = {case: (said.exit, said.failed) for case, said in zip(asked, theirs, strict=True)}
+    assert wanted.items() <= found.items()
+    # All that can come of it is among them.
+    assert {code for code, _ in found.values()} == {0, 1, 4}
 
 
 def settled(said):
@@ -131,12 +145,17 @@ def broken(tmp_path, change):
         ("dealing.ts", "given !== first", "false"),
         ("merkle.ts", "return last === 0n ? found : null", "return found"),
         ("ceremony.ts", "agree(made, sealed) ?", "true ?"),
+        ("rotation.ts", "verifySignature(before.key, text", "verifySignature(after.key, text"),
+        ("rotation.ts", "rotation.size < last.shownAt", "false"),
+        ("rotation.ts", "one.size < size", "one.size <= size"),
     ],
-    ids=lambda change: change[0],
+    ids=lambda change: f"{change[0]} {change[1][:20]}",
 )
 def test_control_a_check_broken_on_purpose_is_found(tmp_path, spoilt, change):
     web = broken(tmp_path, change)
     names = list(INDEX)
     asked = [vector(name) for name in names] + [Asked(one.data) for one in spoilt[:300]]
     names += [one.name for one in spoilt[:300]]
+    asked += rotated().values()
+    names += rotated()
     assert differences(names, [by_python(one) for one in asked], by_typescript(asked, web))

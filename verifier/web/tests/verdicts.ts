@@ -18,6 +18,7 @@ interface Request {
   readonly notes?: string;
   readonly receipts?: readonly string[];
   readonly witnesses?: readonly string[];
+  readonly rotations?: string;
   readonly mine?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -8,7 +8,7 @@ export const MOST = 5 * 1024 * 1024;
 /** More files than a match has hands and a player has receipts. */
 const MOST_FILES = 256;
 
-export type Kind = "hand" | "notes" | "receipt" | "key" | "witness";
+export type Kind = "hand" | "notes" | "receipt" | "key" | "witness" | "rotations";
 export interface Brought {
   readonly name: string;
   readonly kind: Kind;
@@ -33,8 +33,8 @@ export function kindOf(bytes: Uint8Array): Kind {
   if (text.startsWith("c2sp.org/tlog-proof@")) return "receipt";
   const vkey = text.length < 1024 ? VKEY.exec(text)?.[1] : undefined;
   if (vkey !== undefined) return isWitness(vkey) ? "witness" : "key";
-  if (/^\s*\{/.test(text) && /"format"\s*:\s*"fairdeal-notes\//.test(text)) return "notes";
-  return "hand";
+  const format = /^\s*\{/.test(text) ? /"format"\s*:\s*"fairdeal-(notes|rotations)\//.exec(text)?.[1] : undefined;
+  return (format as "notes" | "rotations" | undefined) ?? "hand";
 }
 
 /** The first byte of a key says what it signs: 1 a log's checkpoints, 4 cosignatures. */
@@ -82,14 +82,14 @@ export async function readLink(fragment: string): Promise<Linked> {
     const [name, value = ""] = pair.split(/=(.*)/s);
     if (name === "key") key = decoded(value);
     else if (name === "lang") language = decoded(value);
-    else if (name === "h" && brought.length < MOST_FILES) {
+    else if ((name === "h" || name === "rotations") && brought.length < MOST_FILES) {
       let bytes: Uint8Array;
       try {
         bytes = await inflate(fromBase64(value), MOST);
       } catch (error) {
         throw new Refused(error instanceof RangeError ? "unreadable.size" : "page.error.link");
       }
-      brought.push({ name: "", kind: "hand", bytes });
+      brought.push({ name: "", kind: name === "h" ? "hand" : "rotations", bytes });
     }
   }
   return { brought, key, language };

@@ -26,6 +26,9 @@ import "./page.css";
 /** How long the page may be busy before it looks up, in milliseconds. */
 const SLICE = 12;
 
+/** Rotations that lead nowhere are not kept for the next file. */
+const BAD_ROTATIONS = "unreadable.rotations";
+
 /** A hand as it was brought, and what was found. */
 interface Hand {
   readonly name: string;
@@ -149,14 +152,18 @@ class Page {
     this.#problem = null;
     const hands = brought.filter((one) => one.kind === "hand");
     const texts = (kind: string): string[] => brought.filter((one) => one.kind === kind).map((one) => new TextDecoder().decode(one.bytes).trim());
-    // What was given for one hand says nothing about the next; the key does.
-    const before: Given = hands.length > 0 && (this.#hand || this.#match) ? { ...NOTHING, key: this.#given.key } : this.#given;
+    // What was given for one hand says nothing about the next; the key and those that it leads to do.
+    const { key } = this.#given;
+    const reports = this.#hand ? [this.#hand.report] : (this.#match?.report.reports ?? []);
+    const rotations = reports.some((one) => one.reason?.key === BAD_ROTATIONS) ? null : this.#given.rotations;
+    const before: Given = hands.length > 0 && (this.#hand || this.#match) ? { ...NOTHING, key, rotations } : { ...this.#given, rotations };
     this.#given = {
       key: texts("key").at(-1) ?? before.key,
       seeds: before.seeds,
       notes: brought.find((one) => one.kind === "notes")?.bytes ?? before.notes,
       receipts: [...before.receipts, ...brought.filter((one) => one.kind === "receipt").map((one) => one.bytes)],
       witnesses: [...new Set([...before.witnesses, ...texts("witness")])],
+      rotations: brought.findLast((one) => one.kind === "rotations")?.bytes ?? before.rotations,
     };
     const [only] = hands;
     if (hands.length > 1) await this.#verifyMatch(hands);
@@ -165,6 +172,7 @@ class Page {
       this.#folds.clear();
       await this.#verify(only.name, only.bytes);
     } else if (this.#hand) await this.#verify(this.#hand.name, this.#hand.bytes);
+    else if (this.#match) await this.#verifyMatch(this.#match.bytes.map((bytes, at) => ({ name: this.#match?.names[at] ?? "", kind: "hand", bytes })));
     else {
       this.#problem = "page.error.only_evidence";
       this.draw();
@@ -177,9 +185,9 @@ class Page {
   }
 
   async #verify(name: string, bytes: Uint8Array, real: Hand | null = null, change = ""): Promise<void> {
-    const { seeds, notes, receipts, witnesses, key } = this.#given;
+    const { seeds, notes, receipts, witnesses, key, rotations } = this.#given;
     const asked: Asked = {
-      ...(key !== null && { key }), ...(notes && { notes }), mine: new Map(seeds), receipts, witnesses,
+      ...(key !== null && { key }), ...(notes && { notes }), ...(rotations && { rotations }), mine: new Map(seeds), receipts, witnesses,
     };
     const report = await this.#work(verifySteps(bytes, asked, { trace: true }));
     if (!report) return;
@@ -198,7 +206,7 @@ class Page {
     const sorted = hands
       .map((one) => ({ ...one, number: handNumber(one.bytes) }))
       .sort((a, b) => a.number - b.number);
-    const report = await this.#work(verifyMatchSteps(sorted.map((one) => one.bytes), this.#given.key ?? undefined));
+    const report = await this.#work(verifyMatchSteps(sorted.map((one) => one.bytes), this.#given.key ?? undefined, this.#given.rotations ?? undefined));
     if (!report) return;
     this.#folds.clear();
     this.#hand = null;
@@ -299,6 +307,10 @@ class Page {
     }
     const text = new TextDecoder().decode(hand.bytes.slice(-64)).trimEnd();
     top.push(drawVerdict(view, hand.report, hand.report.reason?.key === "unreadable.json" && hand.bytes[0] === 0x7b && !text.endsWith("}")));
+    const { key } = this.#given;
+    if (hand.report.failed === "log.signature" && key !== null && key !== hand.file?.table.body.log_key) {
+      top.push(h("section", { class: "ask" }, h("p", {}, view.t("page.key.changed", { path: "/log/rotations" })), button(view.t("page.choose"), () => this.#picker.click())));
+    }
     if (hand.report.word === "CONSISTENT" && hand.file) {
       top.push(askKey(view, hand.file, this.#link.key, (key) => { this.#given = { ...this.#given, key }; void this.#verify(hand.name, hand.bytes, real, hand.change); }));
     }

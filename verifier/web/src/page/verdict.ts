@@ -53,7 +53,8 @@ export function drawVerdict(view: View, report: Report, cutOff: boolean): HTMLEl
   return banner(
     word,
     view.t(`page.word.${name}`),
-    h("p", { class: "lead" }, view.t(`page.verdict.${name}`)),
+    // Of rotations that lead nowhere the file itself knows nothing.
+    report.reason?.key !== "unreadable.rotations" && h("p", { class: "lead" }, view.t(`page.verdict.${name}`)),
     ended && h("p", {}, ended, hand && hand.missing.length > 0 && ` (${hand.missing.map((seat) => view.t("report.seat", { seat })).join(", ")})`),
     report.reason && h("p", {}, cutOff ? view.t("page.error.cut_off") : view.t(report.reason.key, report.reason.values)),
     first && h("p", { class: "first" }, code(first.id), " ", checkText(view, first.id, "FAIL"), first.fault !== undefined && h("span", { class: "fault" }, view.t("report.fault", { fault: first.fault }))),

@@ -119,7 +119,7 @@ const sigs = bySeat(bytes(64), 0);
 const draw: Kind = (value, count) => isList(value) && value.length === 3 && [seat, epoch, position].every((kind, at) => kind(value[at] as Json, count));
 
 /** A real instant, from the year 2000 on. Spec: ENC-6. */
-const instant: Kind = (value) => {
+export const instant: Kind = (value) => {
   if (typeof value !== "string" || !/^[2-9]\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;

@@ -5,7 +5,7 @@ import { sha256 as noble } from "@noble/hashes/sha2.js";
 import { concat, u32be, utf8 } from "./bytes.ts";
 import type { Draw } from "./outcome.ts";
 
-export type Tag = "server seed" | "link" | "seat seed" | "deal" | "discard" | "declare" | "seal" | "open" | "lock";
+export type Tag = "server seed" | "link" | "seat seed" | "deal" | "discard" | "declare" | "seal" | "open" | "lock" | "rotate";
 
 /** SHA-256; the digest of an event's bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {

@@ -11,5 +11,7 @@ export type { Noted, Notes } from "./notes.ts";
 export { LOG_KEY, WITNESS_KEY, readKey, readReceipt } from "./note.ts";
 export type { Checkpoint, Key, Line, Receipt } from "./note.ts";
 export type { BySeat, EventOf, HandEvent, Members, Shown, Type } from "./events.ts";
+export { readRotations } from "./rotation.ts";
+export type { Rotation } from "./rotation.ts";
 export type { Opening, Place } from "./decks.ts";
 export type { Check, Draw, Hand, Json, Laid, Report, Said, Scene, Status, Step, Told, Trace, Word } from "./outcome.ts";

@@ -28,8 +28,8 @@ export interface MatchReport {
 const WORDS: readonly Word[] = ["FAILED", "UNREADABLE", "INCOMPLETE", "CONSISTENT", "VERIFIED"];
 
 /** Verifies hands as a match, in the order given. Nothing of one hand (own seeds, notes, receipts) is given with it. */
-export function verifyMatch(data: readonly Uint8Array[], key?: string): MatchReport {
-  const steps = verifyMatchSteps(data, key);
+export function verifyMatch(data: readonly Uint8Array[], key?: string, rotations?: Uint8Array | string): MatchReport {
+  const steps = verifyMatchSteps(data, key, rotations);
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -37,10 +37,10 @@ export function verifyMatch(data: readonly Uint8Array[], key?: string): MatchRep
 }
 
 /** The same in slices of some milliseconds: yields how much is done, from 0 to 1. */
-export function* verifyMatchSteps(data: readonly Uint8Array[], key?: string): Generator<number, MatchReport> {
+export function* verifyMatchSteps(data: readonly Uint8Array[], key?: string, rotations?: Uint8Array | string): Generator<number, MatchReport> {
   const reports: Report[] = [];
   for (const [at, one] of data.entries()) {
-    const steps = verifySteps(one, { key });
+    const steps = verifySteps(one, { key, rotations });
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) {
         reports.push(step.value);

@@ -12,6 +12,7 @@ import { leafHash } from "./merkle.ts";
 import { WITNESS_KEY, cosigned, includes, readKey, readReceipt, signedBy } from "./note.ts";
 import type { Key, Receipt } from "./note.ts";
 import type { Noted } from "./notes.ts";
+import type { LogKeys } from "./rotation.ts";
 
 /** More receipts than any player keeps of a hand (VER-5). */
 const RECEIPTS = 256;
@@ -22,27 +23,30 @@ export interface Kept {
   readonly digest?: string;
 }
 
-export function* checkLog(file: HandFile, trusted: Key | string | null, findings: Findings): Generator<void> {
-  const { proof, last, table } = file;
+export function* checkLog(file: HandFile, trusted: Key | string | null, keys: LogKeys, findings: Findings): Generator<void> {
+  const { proof, last } = file;
   const { checkpoint, index } = proof;
   const fault = includes(proof, leafHash(last.raw)) ? "" : "the proof does not lead from the last event to the root (LOG-5)";
   findings.judge("log.inclusion", fault, undefined, `entry ${index} of ${checkpoint.size}, root ${hex(checkpoint.root)}`);
   yield;
   const own = ownKey(file);
   const values = `key ${hex(own.key)} of ${own.name}`;
-  if (trusted !== null && (typeof trusted === "string" || trusted.text !== table.body.log_key)) {
+  const rotated = trusted !== null && typeof trusted !== "string" && trusted.text !== own.text;
+  if (typeof trusted === "string" || !keys.has(own)) {
     findings.fail("log.signature", "the table's log key is not the one that is trusted", values);
   } else if (!signedBy(own, checkpoint)) {
     findings.fail("log.signature", "the checkpoint is not signed by the log's key (LOG-3)", values);
   } else if (trusted === null) {
     findings.skip("log.signature", "note.own_key", values);
+  } else if (keys.at(checkpoint.size).text !== own.text) {
+    findings.fail("log.signature", "the table's log key is not in force at the size of the checkpoint (LOG-27)", values);
   } else {
-    findings.pass("log.signature", undefined, values);
+    findings.pass("log.signature", rotated ? said("note.rotated", { key: trusted.text }) : undefined, values);
   }
 }
 
 /** The key that the file names. */
-function ownKey(file: HandFile): Key {
+export function ownKey(file: HandFile): Key {
   return readKey(file.table.body.log_key) as Key; // EVT-1: a vkey, or there were no file
 }
 
@@ -53,10 +57,10 @@ interface Judged {
   readonly fault: string;
 }
 
-function judge(kept: Kept, trusted: Key, leaves: ReadonlyMap<string, Uint8Array>): Judged {
+function judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Array>): Judged {
   const receipt = readReceipt(kept.proof);
   if (!receipt) return { receipt, digest: "", fault: "a receipt is none (LOG-5)" };
-  if (!signedBy(trusted, receipt.checkpoint)) return { receipt, digest: "", fault: "a receipt is not signed by the log's key" };
+  if (!signedBy(keys.at(receipt.checkpoint.size), receipt.checkpoint)) return { receipt, digest: "", fault: "a receipt is not signed by the log's key" };
   const [digest = ""] = [...leaves].find(([, leaf]) => includes(receipt, leaf)) ?? [];
   if (!digest || (kept.digest !== undefined && kept.digest !== digest)) {
     return { receipt, digest, fault: "a receipt is of no event of this file: what you were shown is not what this file tells" };
@@ -65,12 +69,11 @@ function judge(kept: Kept, trusted: Key, leaves: ReadonlyMap<string, Uint8Array>
 }
 
 /** The checks `log.witness` and `receipt`. */
-export function* checkReceipts(file: HandFile, trusted: Key | string | null, receipts: readonly Kept[], witnesses: readonly string[], findings: Findings): Generator<void> {
+export function* checkReceipts(file: HandFile, trusted: Key | string | null, keys: LogKeys, receipts: readonly Kept[], witnesses: readonly string[], findings: Findings): Generator<void> {
   const leaves = new Map(file.steps.map((step) => [hex(step.digest), leafHash(step.raw)]));
   const judged: Judged[] = [];
-  const key = trusted ?? ownKey(file);
   for (const kept of receipts.slice(0, RECEIPTS)) {
-    judged.push(typeof key === "string" ? { receipt: null, digest: "", fault: "the key to trust is no vkey (LOG-3)" } : judge(kept, key, leaves));
+    judged.push(typeof trusted === "string" ? { receipt: null, digest: "", fault: "the key to trust is no vkey (LOG-3)" } : judge(kept, keys, leaves));
     yield;
   }
   yield* checkWitnesses(judged, witnesses, findings);

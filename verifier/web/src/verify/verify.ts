@@ -6,13 +6,14 @@ import { checkDealing } from "./dealing.ts";
 import type { Dealt } from "./dealing.ts";
 import { parseFile } from "./file.ts";
 import type { HandFile } from "./file.ts";
-import { Findings } from "./findings.ts";
+import { Findings, said } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
 import { readKey } from "./note.ts";
 import { readNotes } from "./notes.ts";
 import type { Hand, Report, Said } from "./outcome.ts";
-import { checkLog, checkMine, checkReceipts } from "./promises.ts";
+import { checkLog, checkMine, checkReceipts, ownKey } from "./promises.ts";
 import type { Kept, Mine } from "./promises.ts";
+import { LogKeys, rotationSteps } from "./rotation.ts";
 
 /** What comes from elsewhere than the file. */
 export interface Given {
@@ -25,6 +26,8 @@ export interface Given {
   readonly notes?: Uint8Array | string | undefined;
   /** Vkeys of the witnesses that each have to have cosigned a receipt. */
   readonly witnesses?: readonly string[] | undefined;
+  /** What the log serves as `rotations`, if its key has changed. Spec: VER-8. */
+  readonly rotations?: Uint8Array | string | undefined;
 }
 
 export interface Options {
@@ -48,6 +51,8 @@ export function verify(data: Uint8Array, given: Given = {}, options: Options = {
 /** The same in slices of some milliseconds: yields how much is done, from 0 to 1. */
 export function* verifySteps(data: Uint8Array, given: Given = {}, options: Options = {}): Generator<number, Report> {
   const findings = new Findings();
+  const rotations = given.rotations === undefined ? [] : yield* slices(0, 0.1, rotationSteps(given.rotations));
+  if (!rotations) return report(findings, null, null, said("unreadable.rotations"));
   const file = parseFile(data);
   if ("reason" in file) return report(findings, null, null, file.reason);
   if ("fault" in file) {
@@ -63,8 +68,10 @@ export function* verifySteps(data: Uint8Array, given: Given = {}, options: Optio
   yield 0.2;
   const dealt = yield* slices(0.2, 0.6, checkDealing(file, seeds, findings, options.trace ?? false));
   const { trusted, kept, mine } = fromElsewhere(file, given);
-  yield* slices(0.6, 0.65, checkLog(file, trusted, findings));
-  yield* slices(0.65, 0.8, checkReceipts(file, trusted, kept, given.witnesses ?? [], findings));
+  const own = ownKey(file);
+  const keys = trusted === null || typeof trusted === "string" ? new LogKeys(own, own, []) : new LogKeys(trusted, own, rotations);
+  yield* slices(0.6, 0.65, checkLog(file, trusted, keys, findings));
+  yield* slices(0.65, 0.8, checkReceipts(file, trusted, keys, kept, given.witnesses ?? [], findings));
   yield* slices(0.8, 1, checkSignatures(file, findings));
   checkMine(file, dealt, mine, findings);
   return report(findings, file, dealt, null);
