@@ -23,7 +23,7 @@ from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, OPERATORS
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
-from fairdeal_api.store.sqlite import check_library
+from fairdeal_api.store.sqlite import check_library, is_older
 from fairdeal_api.system import StartRefused
 
 FORMAT: Final = "fairdeal-backup/1"
@@ -163,7 +163,7 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
     Args:
         folder: The backup.
         key: One of the log's, from elsewhere; None takes the one that the backup names.
-        sealer: Opens the sealed seeds as well.
+        sealer: Opens what is sealed as well, unless the backup is of an older version's form.
 
     Raises:
         StartRefused: It is not a backup at all.
@@ -185,7 +185,10 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
     try:
         reader = SQLiteReader(folder / DATABASE)
         try:
+            if is_older(reader, folder / DATABASE):
+                sealer = None  # a restore brings up its copy, and opens everything then
             report, replayed = fsck.examine(reader, key or named, sealer)
+            sealing_id = reader.identity().sealing_id
         finally:
             reader.close()
     except apsw.Error as error:
@@ -196,6 +199,8 @@ def verify(folder: Path, key: VerifierKey | None, sealer: Sealer | None = None) 
     tree = replayed.tree
     if replayed.keys.current != named:
         report.fault("The manifest names another key than the one in force.")
+    if manifest.sealing_id != sealing_id:
+        report.fault("The manifest names another sealing key than its database.")
     if (manifest.size, manifest.root) != (len(tree), tree.root().hex()):
         report.fault(f"The manifest names {manifest.size} entries; {len(tree)} are here.")
     if manifest.size:

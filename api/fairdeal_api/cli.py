@@ -21,7 +21,7 @@ app = typer.Typer(
     help="Provably fair dealing for card games.",
 )
 keys_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
-log_keys_app = typer.Typer(invoke_without_command=True, help="The log's keys.")
+log_keys_app = typer.Typer(invoke_without_command=True, help="The service's keys.")
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
 log_app = typer.Typer(no_args_is_help=True, help="The public log.")
@@ -210,8 +210,8 @@ def show_keys(
     origin: Origin = None,
     keys: KeyFolder = None,
 ) -> None:
-    """Show the public half of the log's key; those it has had before, with what they signed."""
-    from fairdeal_api.keyring import in_force, log_keys
+    """Show the public half of the log's key; those before it, and the sealing key's id."""
+    from fairdeal_api.keyring import in_force, log_keys, sealing_key
     from fairdeal_api.service import database_path
     from fairdeal_api.store.reading import SQLiteReader
     from fairdeal_api.system import read_keys
@@ -225,15 +225,18 @@ def show_keys(
             raise StartRefused(f"There is no database {path}.")
         reader = SQLiteReader(path)
         try:
-            chain = log_keys(reader)
+            chain, identity = log_keys(reader), reader.identity()
         finally:
             reader.close()
-        in_force(settings.log_origin, read_keys(settings.keys_path), chain)
+        files = read_keys(settings.keys_path)
+        in_force(settings.log_origin, files, chain)
+        sealing = sealing_key(files, identity)
     except StartRefused as error:
         _fail(str(error))
     typer.echo(str(chain.current))
     for rotation in reversed(chain.rotations):
         typer.echo(f"Until entry {rotation.size}: {rotation.old_key}", err=True)
+    typer.echo(f"The sealing key: {sealing.id}", err=True)
 
 
 @log_keys_app.command("rotate")
@@ -266,6 +269,33 @@ def rotate_key(
     typer.echo(f"The log's verifier key, to be published: {done.new}")
     typer.echo(f"Until then it was: {done.old}", err=True)
     typer.echo("Back up the new key, and the database anew.", err=True)
+
+
+@log_keys_app.command("rotate-sealing")
+def rotate_sealing_key(
+    data: Data = None,
+    config: Config = None,
+    mode: Mode = None,
+    origin: Origin = None,
+    anchor: AnchorFile = None,
+    keys: KeyFolder = None,
+) -> None:
+    """Change the sealing key. The service is stopped; hands that are open go on after it."""
+    from fairdeal_api.rotation import rotate_sealing
+
+    settings = _settings(config, data=data, mode=mode, origin=origin, anchor=anchor, keys=keys)
+    try:
+        done = rotate_sealing(settings)
+    except StartRefused as error:
+        _fail(str(error), code=error.code)
+    if done.finished:
+        typer.echo("A rotation that was cut off is finished; no other was made.")
+    else:
+        typer.echo(f"{done.values} values were sealed anew.")
+    if done.stuck:
+        typer.echo(f"{done.stuck} values do not open, as before; `fairdeal fsck` names them.")
+    typer.echo(f"The sealing key is {done.new} now; it was {done.old}, whose file is gone.")
+    typer.echo(f"Back up the new key. Backups made before need {done.old}: keep its copy for them.")
 
 
 @app.command()
@@ -333,6 +363,7 @@ def create_backup(
     except StartRefused as error:
         _fail(str(error), code=error.code)
     typer.echo(f"{target}: {manifest.size} entries of {manifest.origin}, root {manifest.root}.")
+    typer.echo(f"It will need the sealing key {manifest.sealing_id}.")
 
 
 @backup_app.command("verify")
@@ -358,6 +389,7 @@ def verify_backup(
         f"{report.events} events of {report.tables} tables, {report.checkpoints} checkpoints "
         f"of {manifest.origin}: all as it must be."
     )
+    typer.echo(f"It needs the sealing key {manifest.sealing_id}.")
     if not key:
         typer.echo(f"Under the key that the backup names itself: {manifest.log_key}")
 

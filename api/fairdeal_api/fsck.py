@@ -31,13 +31,13 @@ from fairdeal.table import Table
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.kept import Parts
-from fairdeal_api.keyring import NO_TABLE, find, log_keys
+from fairdeal_api.keyring import NO_TABLE, find, log_keys, sealing_key
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
 from fairdeal_api.store import EventRow, FinishedRow, Identity
 from fairdeal_api.store.reading import SQLiteReader
-from fairdeal_api.store.sqlite import check_library
+from fairdeal_api.store.sqlite import check_library, is_older
 from fairdeal_api.system import StartRefused
 
 _ENOUGH = 50
@@ -103,7 +103,17 @@ def check(settings: Settings) -> Report:
         anchor = Anchor(settings.anchor_path)
         anchored = anchor.load(chain)
         anchor.close()
-        report, replayed = examine(reader, chain.first, Sealer(keys, settings.log_origin))
+        if is_older(reader, path):
+            raise StartRefused(
+                f"{path} was written by an older version of fairdeal; the next start brings it up."
+            )
+        try:
+            sealing, other = sealing_key(keys, reader.identity()), ""
+        except StartRefused as error:
+            sealing, other = keys.sealing, str(error)
+        report, replayed = examine(reader, chain.first, Sealer(sealing, settings.log_origin))
+        if other:
+            report.faults.insert(0, other)  # so says each value besides, as far as they are named
         if replayed.keys.origin != settings.log_origin or (
             find(settings.log_origin, keys, replayed.keys.current) is None
         ):
@@ -339,40 +349,56 @@ def _check_commitments(
         if not row.sealed:
             report.lost += 1  # a restore has said so
             continue
-        if sealer is None:
+        what = f"The server seed of hand {row.hand} of {row.table_id}"
+        place = ("server seed", row.table_id, row.hand, row.sealed, row.value)
+        if (seed := _open(sealer, place, what, report)) is None:
             continue
         try:
-            seed = sealer.open("server seed", row.table_id, row.hand, row.sealed, row.value)
             verify_commitment(Commitment(row.value), ServerSeed(seed))
         except FairdealError:
-            report.fault(f"The server seed of hand {row.hand} of {row.table_id} does not open.")
+            report.fault(f"{what} does not open its commitment.")
     if stored != len(commitments):
         report.fault(f"{len(commitments)} commitments are in the log and {stored} in the database.")
+
+
+def _open(
+    sealer: Sealer | None, place: tuple[str, str, int, bytes, bytes], what: str, report: Report
+) -> bytes | None:
+    """What is sealed in a place, as `Sealer.open` is told of it; None if it stays closed."""
+    if sealer is None:
+        return None
+    try:
+        return sealer.open(*place)
+    except FairdealError as error:
+        report.fault(f"{what} {error}.")
+        return None
 
 
 def _check_sealed(
     reader: SQLiteReader, sealer: Sealer | None, found: Replayed, report: Report
 ) -> None:
-    """Discards and kept answers are of events of the log, and open."""
+    """Test seeds, discards and kept answers open; the last two are of events of the log."""
+    for table in reader.all_tables():
+        if table.test_seed is not None:
+            place = ("test seed", table.id, 0, table.test_seed, b"")
+            _open(sealer, place, f"The test seed of {table.id}", report)
     for row in reader.all_discards():
-        what = f"The discards of event {row.seq} of {row.table_id}"
+        what = f"What was thrown at event {row.seq} of {row.table_id}"
         if (row.table_id, row.hand, row.seq) not in found.discards:
-            report.fault(f"{what} are not in the log.")
-        elif sealer is not None:
-            try:
-                sealer.open("discards", row.table_id, row.hand, row.sealed)
-            except FairdealError:
-                report.fault(f"{what} do not open.")
+            report.fault(f"{what} is not in the log.")
+            continue
+        _open(sealer, ("discards", row.table_id, row.hand, row.sealed, b""), what, report)
     for answer in reader.all_answers():
         report.answers += 1
         what = f"A kept answer of event {answer.etag} of {answer.table_id}"
-        table = found.tables.get(answer.table_id)
-        if table is None or not answer.etag <= table.seq or answer.events > answer.etag + 1:
+        of = found.tables.get(answer.table_id)
+        if of is None or not answer.etag <= of.seq or answer.events > answer.etag + 1:
             report.fault(f"{what} is of events that the log does not have.")
-        elif sealer is not None:
+            continue
+        place = ("answer", answer.table_id, answer.hand, answer.sealed, b"")
+        text = _open(sealer, place, what, report)
+        if text is not None and answer.events:
             try:
-                text = sealer.open("answer", answer.table_id, answer.hand, answer.sealed)
-                if answer.events:
-                    Parts.decode(text)
+                Parts.decode(text)
             except (FairdealError, ValueError):
-                report.fault(f"{what} does not open.")
+                report.fault(f"{what} is none.")

@@ -1,7 +1,8 @@
-"""The log's keys as its entries name them, and the files that hold their private halves.
+"""The log's keys as its entries name them, the sealing key, and the files that hold them.
 
 Which key is the log's is said by the entries of the database alone. A file that they do not name
-signs nothing, however it came to be there. Spec: LOG-27, LOG-29.
+signs nothing, however it came to be there. Spec: LOG-27, LOG-29. Which one is the sealing key the
+database says as well, by its id.
 """
 
 from __future__ import annotations
@@ -19,8 +20,16 @@ from fairdeal.log.proof import Receipt
 from fairdeal.merkle import Tree
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
-from fairdeal_api.store import EventRow, Reader
-from fairdeal_api.system import LOG_KEY, NEXT_LOG_KEY, Keys, StartRefused
+from fairdeal_api.store import EventRow, Identity, Reader
+from fairdeal_api.system import (
+    LOG_KEY,
+    NEXT_LOG_KEY,
+    NEXT_SEALING_KEY,
+    SEALING_KEY,
+    Keys,
+    SealingKey,
+    StartRefused,
+)
 
 NO_TABLE: Final = ""
 """In the place of a table's id, of entries that belong to none."""
@@ -143,6 +152,52 @@ def settle(folder: Path, signing: SigningKey) -> bool:
         return False
     # The old key's file ends here: under it nothing is signed any more.
     (folder / NEXT_LOG_KEY).replace(folder / LOG_KEY)
+    system.sync_folder(folder)
+    return True
+
+
+def sealing_key(keys: Keys, identity: Identity, whose: str = "database") -> SealingKey:
+    """The key that a database's values are sealed under, from whichever file holds it.
+
+    Args:
+        keys: What the files hold.
+        identity: What the database says.
+        whose: What to call it.
+
+    Raises:
+        StartRefused: No file holds it, or it waits for a name that another key has.
+    """
+    wanted, found = identity.sealing_id, keys.sealing.id
+    if found == wanted:
+        return keys.sealing
+    if keys.next_sealing is None or keys.next_sealing.id != wanted:
+        raise StartRefused(
+            f"The sealing key is another one than the {whose}'s: {SEALING_KEY} is {found}, and "
+            f"what the {whose} holds is sealed under {wanted}."
+        )
+    if found != identity.old_sealing_id:
+        # Not left by a rotation: finished like one, it would remove a key that backups may need.
+        raise StartRefused(
+            f"{NEXT_SEALING_KEY} holds {wanted}, the sealing key of the {whose}, and {SEALING_KEY} "
+            f"holds {found}, which is not to be lost: keep that one elsewhere, and give "
+            f"{NEXT_SEALING_KEY} its name."
+        )
+    return keys.next_sealing
+
+
+def settle_sealing(folder: Path, key: SealingKey) -> bool:
+    """The same for the sealing key: the new one takes its name, and the old one is gone.
+
+    Args:
+        folder: Of the keys.
+        key: The database's, as `sealing_key` has found it.
+
+    Returns:
+        Whether there was something to finish.
+    """
+    if hmac.compare_digest(system.read_keys(folder).sealing.secret, key.secret):
+        return False
+    (folder / NEXT_SEALING_KEY).replace(folder / SEALING_KEY)
     system.sync_folder(folder)
     return True
 

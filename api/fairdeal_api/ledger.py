@@ -29,7 +29,7 @@ from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
-from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Rows, Writer
+from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Reseal, Rows, Writer
 
 # A batch has its own costs: a checkpoint's signature, two syncs, some twenty changes of threads. A
 # few turns of the loop, microseconds when nothing else goes on, bring in who is just arriving; past
@@ -283,6 +283,32 @@ class Ledger:
         self._key = new
         await self.submit(Entry("", 0, seq, [(seq, 0, entry.raw)], Rows(), lambda _: b""))
         return entry
+
+    def reseal(self, old: str, new: str, reseal: Reseal) -> bool:
+        """Seal everything that is stored anew; by itself, and nobody is waiting for anything.
+
+        Args:
+            old: Id of the sealing key in force.
+            new: Id of the one to come, whose file is durable.
+            reseal: Seals one value anew.
+
+        Returns:
+            Whether the file was written anew as well, so that nothing in it is of the old key.
+
+        Raises:
+            StartRefused: It cannot be done. Nothing was written.
+        """
+        if self._busy or self._waiting or self._frozen or self._broken:
+            raise RuntimeError("a rotation is made by itself")
+        try:
+            # The thread has nothing to do, so the connection is free.
+            self._writer.reseal(self._head, old, new, reseal)
+            return self._writer.scrub()
+        except system.StartRefused:
+            raise
+        except BaseException as error:
+            self._break(error)
+            raise
 
     def freeze(self) -> None:
         """Sign nothing more, and tell nobody of what is under way. Spec: LOG-22."""

@@ -41,7 +41,7 @@ from fairdeal_api import backup, fsck, system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.draft import NEVER, patience_of
 from fairdeal_api.export import CHECKPOINT, ROTATIONS
-from fairdeal_api.keyring import NO_TABLE, in_force, log_keys, own_entry, settle
+from fairdeal_api.keyring import NO_TABLE, in_force, log_keys, own_entry, sealing_key, settle
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, LOCK, OPERATORS
 from fairdeal_api.settings import Settings
@@ -52,6 +52,7 @@ from fairdeal_api.store import (
     EventRow,
     FinishedRow,
     Head,
+    Identity,
     Move,
     Rows,
     SeatRow,
@@ -115,10 +116,10 @@ def restore(
                     f"{data / name} is there already and is never overwritten; "
                     "put it elsewhere first, with all files of that name."
                 )
-        sealer = Sealer(keys, settings.log_origin)
+        manifest = backup.Manifest.read(folder)
+        named = Identity(manifest.origin, manifest.log_key, manifest.sealing_id)
+        sealer = Sealer(sealing_key(keys, named, "backup"), settings.log_origin)
         verified = backup.whole(folder, sealer)
-        if verified.manifest.sealing_id != keys.sealing_id:
-            raise StartRefused("The sealing key is another one than the backup's.")
         if verified.manifest.origin != settings.log_origin:
             raise StartRefused(
                 f"The backup is of the log {verified.manifest.origin}, and the settings name "
@@ -141,7 +142,7 @@ def restore(
         signing = in_force(settings.log_origin, keys, public.keys)
         made = _Rebuilt(verified, sealer, settings, operator)
         made.fold(public.bodies)
-        restored = _write(settings, folder, made, tree, public.notes)
+        restored = _write(settings, folder, made, tree, public.notes, sealer)
         settle(settings.keys_path, signing)
         return restored
     finally:
@@ -453,6 +454,7 @@ def _write(
     made: _Rebuilt,
     tree: Tree,
     notes: list[tuple[int, str]],
+    sealer: Sealer,
 ) -> Restored:
     """Make the databases aside, look at them once more, and give them their names."""
     data = settings.data
@@ -463,14 +465,14 @@ def _write(
         part.touch(0o600)
         shutil.copyfile(folder / name, part)
     path = parts[DATABASE]
-    reader = SQLiteReader(path)
+    writer = SQLiteWriter(path)  # which brings up what an older version has written
     try:
-        head = reader.head()
-        made.finish(reader)
-    finally:
-        reader.close()
-    writer = SQLiteWriter(path)
-    try:
+        reader = SQLiteReader(path)
+        try:
+            head = reader.head()
+            made.finish(reader)
+        finally:
+            reader.close()
         if made.rows.events:
             at = max(head.at, made.at)
             new = Head(len(tree), tree.root(), head.epoch, at)
@@ -478,11 +480,9 @@ def _write(
             writer.commit(Batch(head, new, notes[-1][1], made.rows))
     finally:
         writer.close()
-    keys = system.read_keys(settings.keys_path)
     reader = SQLiteReader(path)
     try:
-        first = log_keys(reader).first
-        report, _ = fsck.examine(reader, first, Sealer(keys, settings.log_origin))
+        report, _ = fsck.examine(reader, log_keys(reader).first, sealer)
     finally:
         reader.close()
     if report.faults:

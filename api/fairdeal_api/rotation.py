@@ -1,8 +1,11 @@
-"""The log's key changes, while the service is stopped. Spec: LOG-29.
+"""The log's key changes, or the sealing key, while the service is stopped. Spec: LOG-29.
 
 Every table's terms name the log's key, so every table is ended first. Then one entry, signed by
 both keys, moves the log from one to the next: one transaction with the checkpoint that the new key
 signs. What the files are called comes last, for which key is the log's is not theirs to say.
+
+The sealing key is nobody's but the service's, so nothing is ended for it. One transaction seals
+everything anew and names the new key; then the old key's file goes.
 """
 
 from __future__ import annotations
@@ -14,12 +17,18 @@ from fairdeal.log.entries import LogRotated
 from fairdeal.log.note import SigningKey, VerifierKey
 from fairdeal_api import keyring, system
 from fairdeal_api.logging import LOG
+from fairdeal_api.sealing import Resealer, Sealer
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
 from fairdeal_api.store import TableRow
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import SealingKey, StartRefused
 
 _NAMED = 5
+_WAITS = (
+    "The sealing key is the new one, but the database could not be written anew without what the "
+    "old one has sealed; its file stays until the next start or rotation does that. Is the disk "
+    "full, or somebody reading?"
+)
 
 
 @dataclass(slots=True)
@@ -42,6 +51,25 @@ class Rotated:
     closed: list[str] = field(default_factory=list)
     aborted: list[tuple[str, int]] = field(default_factory=list)
     stuck: list[str] = field(default_factory=list)
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resealed:
+    """What was done.
+
+    Attributes:
+        new: Id of the sealing key that is in force now.
+        old: Of the one before, whose file is gone.
+        values: How many were sealed anew.
+        stuck: How many do not open: they were left as they are, and were lost before.
+        finished: Whether this was the end of a rotation that had been cut off, and no new one.
+    """
+
+    new: str
+    old: str
+    values: int = 0
+    stuck: int = 0
     finished: bool = False
 
 
@@ -68,7 +96,9 @@ async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
             return Rotated(last.old_key, last.new_key, last.size, finished=True)
         done = Rotated(service.verifier_key, service.verifier_key, 0)
         await _end_tables(service, done, abort_hands=abort_hands)
-        new = SigningKey(settings.log_origin, system.next_log_key(settings.keys_path))
+        new = SigningKey(
+            settings.log_origin, system.next_key(settings.keys_path / system.NEXT_LOG_KEY)
+        )
         if any(key.key == new.verifier.key for key in service.log_keys):
             raise StartRefused(
                 f"The key in {settings.keys_path / system.NEXT_LOG_KEY} is one that the log has "
@@ -111,3 +141,42 @@ def _names(rows: list[TableRow]) -> str:
     named = ", ".join(f"hand {row.hand} of {row.id}" for row in rows[:_NAMED])
     more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
     return f"{named}{more} {'is' if len(rows) == 1 else 'are'} open"
+
+
+def rotate_sealing(settings: Settings) -> Resealed:
+    """Change the sealing key: everything that is sealed is sealed anew. Hands go on.
+
+    Args:
+        settings: Whose; the service is stopped.
+
+    Raises:
+        StartRefused: It cannot be done, or not to its end; one sentence says why, and which key it
+            is.
+    """
+    return asyncio.run(_rotate_sealing(settings))
+
+
+async def _rotate_sealing(settings: Settings) -> Resealed:
+    # As above: under the lock, in an epoch of its own, on a log that was looked at.
+    service = Service(settings)
+    await service.start(watch=False)
+    try:
+        old = service.sealing_key
+        if service.sealing_settled:
+            before = service.reader.identity().old_sealing_id or ""
+            return Resealed(old.id, before, finished=True)
+        if service.sealing_waits:
+            raise StartRefused(_WAITS)
+        path = settings.keys_path / system.NEXT_SEALING_KEY
+        new = SealingKey(system.next_key(path))
+        if new.id == old.id:
+            raise StartRefused(f"The key in {path} is the one in force; remove it.")
+        reseal = Resealer(service.sealer, Sealer(new, settings.log_origin))
+        scrubbed = service.ledger.reseal(old.id, new.id, reseal)
+        LOG.write("sealing.rotated", count=reseal.done)
+        if not scrubbed:
+            raise StartRefused(_WAITS)
+        keyring.settle_sealing(settings.keys_path, new)
+    finally:
+        await service.stop()
+    return Resealed(new.id, old.id, reseal.done, reseal.stuck)

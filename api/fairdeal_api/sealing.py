@@ -1,7 +1,9 @@
 """What is secret is stored only sealed: AES-256-GCM under a key of its own for each hand.
 
 A key for each hand takes away the limit on random nonces, and the associated data ties a sealed
-value to its place, so that rows cannot be swapped.
+value to its place, so that rows cannot be swapped. In front of each value stands the id of its
+sealing key, which the associated data holds as well: a value under a key that is not here is told
+from one that is damaged.
 """
 
 from __future__ import annotations
@@ -16,17 +18,20 @@ from fairdeal.errors import VerificationError
 from fairdeal.hashing import frame, hkdf_extract, u32be
 from fairdeal_api import system
 
+ID_BYTES = 4
 NONCE_BYTES = 12
+_FRONT = ID_BYTES + NONCE_BYTES
 
 
 class Sealer:
     """Seals and opens under one sealing key, for one log."""
 
-    def __init__(self, keys: system.Keys, origin: str) -> None:
+    def __init__(self, key: system.SealingKey, origin: str) -> None:
         """Keep the key in memory; it is nowhere else outside its file."""
         # HKDF (RFC 5869): extracted once, expanded by one block for each hand.
-        self._extracted = hkdf_extract(bytes(32), keys.sealing)
-        self._key_id = keys.sealing_id.encode()
+        self._extracted = hkdf_extract(bytes(32), key.secret)
+        self._key_id = key.id.encode()
+        self._named = bytes.fromhex(key.id)
         self._origin = frame(origin.encode())
         # Deriving costs more than sealing, and a hand seals several times.
         self._of_hand = lru_cache(maxsize=4096)(self._derive)
@@ -58,10 +63,13 @@ class Sealer:
             hand: Number of the hand; 0 for the table itself.
             secret: The value.
             commitment: For server seeds, their commitment.
+
+        Returns:
+            4 bytes that name the key, 12 of the nonce, the ciphertext and its tag of 16.
         """
         nonce = system.entropy(NONCE_BYTES)
         cipher, place = self._in_place(kind, table, hand, commitment)
-        return nonce + cipher.encrypt(nonce, secret, place)
+        return self._named + nonce + cipher.encrypt(nonce, secret, place)
 
     def open(
         self, kind: str, table: str, hand: int, sealed: bytes, commitment: bytes = b""
@@ -69,12 +77,38 @@ class Sealer:
         """Open a value.
 
         Raises:
-            VerificationError: `sealed_value`, this is not what was sealed in this place.
+            VerificationError: `sealed_elsewhere`, it is sealed under another key; `sealed_value`,
+                this is not what was sealed in this place.
         """
         cipher, place = self._in_place(kind, table, hand, commitment)
-        if len(sealed) < NONCE_BYTES:
-            raise VerificationError("sealed_value", "a sealed value was lost")
+        if len(sealed) < _FRONT:
+            raise VerificationError("sealed_value", "was lost")
+        if (named := sealed[:ID_BYTES]) != self._named:
+            raise VerificationError(
+                "sealed_elsewhere", f"is sealed under the key {named.hex()}, which is not here"
+            )
         try:
-            return cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], place)
+            return cipher.decrypt(sealed[ID_BYTES:_FRONT], sealed[_FRONT:], place)
         except InvalidTag:
-            raise VerificationError("sealed_value", "a sealed value does not open") from None
+            raise VerificationError("sealed_value", "does not open") from None
+
+
+class Resealer:
+    """Seals anew, under another key, what one key has sealed."""
+
+    def __init__(self, old: Sealer, new: Sealer) -> None:
+        """Begin."""
+        self._old, self._new = old, new
+        self.done = 0
+        self.stuck = 0
+        """Values that do not open; they stay as they are."""
+
+    def __call__(self, kind: str, table: str, hand: int, sealed: bytes, commitment: bytes) -> bytes:
+        """Seal a value anew, in its place; one that does not open is given back as it is."""
+        try:
+            secret = self._old.open(kind, table, hand, sealed, commitment)
+        except VerificationError:
+            self.stuck += 1
+            return sealed
+        self.done += 1
+        return self._new.seal(kind, table, hand, secret, commitment)

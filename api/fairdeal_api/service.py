@@ -65,7 +65,7 @@ def initialise(settings: Settings) -> VerifierKey:
     try:
         keys = system.create_keys(settings.keys_path)
         signing = SigningKey(settings.log_origin, keys.log)
-        identity = Identity(settings.log_origin, str(signing.verifier), keys.sealing_id)
+        identity = Identity(settings.log_origin, str(signing.verifier), keys.sealing.id)
         sqlite_store.create(folder / DATABASE, identity, EMPTY_ROOT, system.wall_clock())
         OperatorKeys(folder / OPERATORS, create=True).close()
         Anchor(settings.anchor_path).create(
@@ -123,6 +123,7 @@ class Service:
                 if verify_start(tree, anchor.load(self.log_keys)):
                     anchor.replace(note)
             self.settled = keyring.settle(settings.keys_path, self.signing_key)
+            self._settle_sealing(keys, writer)
             anchor.forget_seen()
             self.witnesses = Witnesses(settings)
             checkpoint = Checkpoint(settings.log_origin, head.size, head.root)
@@ -136,7 +137,7 @@ class Service:
         self.operators = operators
         self._anchor = anchor
         self.clock = system.Clock(head.at)
-        self.sealer = Sealer(keys, settings.log_origin)
+        self.sealer = Sealer(self.sealing_key, settings.log_origin)
         self.metrics = Metrics()
         self.credentials = Credentials(operators, self.reader, settings.mode)
         self.ledger = Ledger(
@@ -203,8 +204,18 @@ class Service:
             )
         self.log_keys = keyring.log_keys(self.reader)
         keyring.in_force(mine.origin, keys, self.log_keys, anchor, self.reader.head().size)
-        if mine.sealing_id != keys.sealing_id:
-            raise StartRefused("The sealing key is another one than the database's.")
+        self.sealing_key = keyring.sealing_key(keys, mine)
+
+    def _settle_sealing(self, keys: system.Keys, writer: sqlite_store.SQLiteWriter) -> None:
+        """Finish a rotation of the sealing key that was cut off after it was committed."""
+        # Once more: nobody else can change it any more, but somebody may just have done so.
+        self.sealing_key = keyring.sealing_key(keys, self.reader.identity())
+        unsettled = self.sealing_key is not keys.sealing
+        # The old key stays for as long as the files hold what it opens.
+        self.sealing_settled = unsettled and writer.scrub()
+        self.sealing_waits = unsettled and not self.sealing_settled
+        if self.sealing_settled:
+            keyring.settle_sealing(self.settings.keys_path, self.sealing_key)
 
     @property
     def verifier_key(self) -> VerifierKey:
@@ -224,6 +235,10 @@ class Service:
             self._sweeper = asyncio.create_task(self.deadlines.watch(self))
         if self.settled:
             LOG.write("key.settled", size=self.ledger.size)
+        if self.sealing_settled:
+            LOG.write("sealing.settled", size=self.ledger.size)
+        if self.sealing_waits:
+            LOG.write("sealing.unsettled", size=self.ledger.size)
         LOG.write(
             "service.started",
             origin=self.settings.log_origin,

@@ -25,9 +25,10 @@ from fairdeal.seeds import ServerSeed
 _KEY_TEXT = re.compile(rb"[0-9a-f]{64}\n")
 _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 SEALING_KEY: Final = "sealing.key"
+NEXT_SEALING_KEY: Final = "sealing.next.key"
 LOG_KEY: Final = "log.key"
 NEXT_LOG_KEY: Final = "log.next.key"
-"""Of a rotation that is under way, or was never committed."""
+"""Of a rotation that is under way, or was never committed; so is the other `next`."""
 
 
 EXIT_BROKEN: Final = 70
@@ -52,21 +53,33 @@ class Overtaken(Exception):  # noqa: N818 - a verdict
 
 
 @dataclass(frozen=True, slots=True)
+class SealingKey:
+    """What secrets are stored under: 32 bytes."""
+
+    secret: bytes
+
+    def __repr__(self) -> str:
+        return f"SealingKey({self.id})"
+
+    @property
+    def id(self) -> str:
+        """Names the key without telling anything of it: 8 hex digits."""
+        return hashlib.sha256(b"fairdeal sealing key id\x00" + self.secret).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True)
 class Keys:
     """The secrets that live in files."""
 
-    sealing: bytes
+    sealing: SealingKey
     log: bytes
     next_log: bytes | None = None
     """Of a rotation that was cut off. Only the database says whether it is the log's."""
+    next_sealing: SealingKey | None = None
+    """The same, of what is sealed."""
 
     def __repr__(self) -> str:
         return "Keys(<secret>)"
-
-    @property
-    def sealing_id(self) -> str:
-        """Names the sealing key without telling anything of it."""
-        return hashlib.sha256(b"fairdeal sealing key id\x00" + self.sealing).hexdigest()[:8]
 
 
 def entropy(count: int) -> bytes:
@@ -147,31 +160,39 @@ def create_keys(folder: Path) -> Keys:
 
 
 def read_keys(folder: Path) -> Keys:
-    """Read both keys, and the one of a rotation if there is one.
+    """Read both keys, and those of rotations if there are any.
 
     Raises:
         StartRefused: Something about a file or the folder is not as it must be.
     """
     _check_folder(folder)
-    following = folder / NEXT_LOG_KEY
-    there = following.exists() or following.is_symlink()
+    next_sealing = _read_if_there(folder / NEXT_SEALING_KEY)
     return Keys(
-        _read_key(folder / SEALING_KEY),
+        SealingKey(_read_key(folder / SEALING_KEY)),
         _read_key(folder / LOG_KEY),
-        _read_key(following) if there else None,
+        _read_if_there(folder / NEXT_LOG_KEY),
+        SealingKey(next_sealing) if next_sealing is not None else None,
     )
 
 
-def next_log_key(folder: Path) -> bytes:
+def _read_if_there(path: Path) -> bytes | None:
+    return _read_key(path) if path.exists() or path.is_symlink() else None
+
+
+def next_key(path: Path) -> bytes:
     """The key that a rotation leads to: the one left by an attempt before, or a new one.
+
+    Args:
+        path: `NEXT_LOG_KEY` or `NEXT_SEALING_KEY` in the folder of the keys.
 
     Raises:
         StartRefused: Something about its file or the folder is not as it must be.
     """
+    folder = path.parent
     _check_folder(folder)
-    path = folder / NEXT_LOG_KEY
     part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.unlink(missing_ok=True)
+    for left in folder.glob(f"{path.name}.*"):  # by attempts that were cut off
+        left.unlink(missing_ok=True)
     _create(part, os.urandom(32).hex().encode() + b"\n")
     # Whole or not at all: a crash must not leave half a key, which every start would refuse. And
     # never over one that is there, which somebody may just have committed to.

@@ -184,8 +184,9 @@ def test_a_key_that_the_entries_do_not_name_signs_nothing(made):
     """LOG-29: left over from a rotation that was never committed; the next one takes it."""
     with Site(made) as site:
         hands(site)
-    secret = system.next_log_key(made.keys_path)
-    assert system.next_log_key(made.keys_path) == secret
+    path = made.keys_path / "log.next.key"
+    secret = system.next_key(path)
+    assert system.next_key(path) == secret
     key = chain(made).current
     with Site(made) as site:
         assert site.service.verifier_key == key

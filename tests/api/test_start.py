@@ -250,6 +250,8 @@ def test_an_old_sqlite_is_refused():
 
 # --- fsck ---------------------------------------------------------------------------------------
 
+UNDER_THE_KEY = "sealed = CAST(substr(sealed, 1, 4) || randomblob(56) AS BLOB)"
+
 
 def damage(settings, *statements):
     """Somebody with access to the file and no scruples."""
@@ -285,17 +287,20 @@ def test_fsck_finds_nothing_in_a_good_folder_also_beside_the_service(made):
         ("UPDATE head SET root = randomblob(32)", "The head"),
         ("UPDATE checkpoints SET note = replace(note, 'A', 'B') WHERE size > 3", "checkpoint"),
         ("UPDATE tables SET seq = seq + 1", "is not what its events say"),
-        ("UPDATE commitments SET sealed = randomblob(60) WHERE hand = 1", "does not open"),
+        (f"UPDATE commitments SET {UNDER_THE_KEY} WHERE hand = 1", "does not open"),
+        ("UPDATE commitments SET sealed = randomblob(60) WHERE hand = 1", "which is not here"),
         ("DELETE FROM commitments WHERE hand = 3", "commitments are in the log"),
         ("UPDATE commitments SET value = randomblob(32) WHERE hand = 2", "is not in the log"),
         ("UPDATE tables SET game = 'mus'", "is not what its events say"),
         ("DELETE FROM checkpoints WHERE size = (SELECT size FROM head)", "newest checkpoint"),
         ("UPDATE finished SET state = 'aborted' WHERE hand = 1", "is not what the log says"),
         ("DELETE FROM finished WHERE hand = 2", "is in the log only"),
-        ("UPDATE answers SET sealed = randomblob(200) WHERE events > 0", "does not open"),
+        (f"UPDATE answers SET {UNDER_THE_KEY} WHERE events > 0", "does not open"),
+        ("UPDATE answers SET sealed = randomblob(200) WHERE events > 0", "which is not here"),
+        ("UPDATE tables SET test_seed = randomblob(64)", "The test seed"),
         ("UPDATE answers SET etag = 999", "that the log does not have"),
         ("INSERT INTO seats VALUES ('x', 0, randomblob(32), NULL)", "is not at a table"),
-        ("INSERT INTO discards VALUES ('x', 1, 3, randomblob(60))", "are not in the log"),
+        ("INSERT INTO discards VALUES ('x', 1, 3, randomblob(60))", "is not in the log"),
         ("UPDATE events SET hand = 9 WHERE idx = 3", "filed under another name"),
         (
             (

@@ -197,7 +197,9 @@ def test_a_backup_of_another_log_is_found_out(made, whole, tmp_path):
     initialise(other)
     assert backup.verify(whole, verifier(other)).report.faults
     lose(other)
-    assert "not whole" in refused(other, whole)
+    assert "The sealing key is another one" in refused(other, whole)
+    shutil.copyfile(made.keys_path / "sealing.key", other.keys_path / "sealing.key")
+    assert "The log key is another one" in refused(other, whole)
 
 
 # --- restoring ----------------------------------------------------------------------------------
@@ -274,7 +276,10 @@ def test_a_missing_anchor_key_or_a_database_that_is_there_is_refused(made, whole
         path.write_bytes(kept)
     kept = (made.keys_path / "sealing.key").read_bytes()
     (made.keys_path / "sealing.key").write_bytes(b"5f" * 32 + b"\n")
-    assert "not whole" in refused(made, whole)  # its seeds do not open
+    wanted = json.loads((whole / "manifest.json").read_text())["sealing_id"]
+    said = refused(made, whole)  # its seeds would not open
+    assert "The sealing key is another one than the backup's" in said
+    assert said.endswith(f"is sealed under {wanted}.")
     (made.keys_path / "sealing.key").write_bytes(kept)
     restore(made, whole)
     with Site(made):

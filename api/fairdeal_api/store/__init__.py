@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -22,6 +22,9 @@ class Identity(NamedTuple):
     origin: str
     log_key: str
     sealing_id: str
+    """Names the key that everything in it is sealed under."""
+    old_sealing_id: str | None = None
+    """And the one before that, if there was one."""
 
 
 class EventRow(NamedTuple):
@@ -163,11 +166,21 @@ class Batch:
     rows: Rows
 
 
+Reseal = Callable[[str, str, int, bytes, bytes], bytes]
+"""Seals a value anew: its kind, table and hand, the value, and the commitment if it has one."""
+
+
 class Writer(Protocol):
     """The one writer. All calls come from one thread."""
 
     def commit(self, batch: Batch) -> None:
         """Write a batch, durably, all or nothing; raises if anything is not as expected."""
+
+    def reseal(self, head: Head, old: str, new: str, reseal: Reseal) -> None:
+        """Seal everything anew, durably, all or nothing: from one sealing key to another."""
+
+    def scrub(self) -> bool:
+        """Leave nothing of what was written over; False if that cannot be done now."""
 
     def tidy(self) -> None:
         """Housekeeping between batches."""

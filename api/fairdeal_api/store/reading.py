@@ -57,7 +57,12 @@ class SQLiteReader:
 
     def identity(self) -> Identity:
         """Whose database this is."""
-        return Identity(*self._row("SELECT origin, log_key, sealing_id FROM service"))
+        # All columns: the first form of the database, which a backup may have, lacks the last.
+        return Identity(*self._row("SELECT * FROM service")[1:])
+
+    def form(self) -> int:
+        """Number of the migration that the database has come to."""
+        return int(self._row("PRAGMA user_version")[0])
 
     def head(self) -> Head:
         """The log's head."""

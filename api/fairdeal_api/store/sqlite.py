@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import apsw
 
-from fairdeal_api.store import Batch, Head, Identity, Rows
+from fairdeal_api.store import Batch, Head, Identity, Reseal, Rows
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
 
@@ -24,6 +24,15 @@ OLDEST_SQLITE: Final = (3, 51, 3)
 # 99th percentile of a request; more often and shorter cost no throughput.
 WAL_FRAMES: Final = 4_000
 _CHUNK: Final = 64
+# Everything that is ever sealed; a commitment whose seed was lost has nothing there.
+_RESEAL: Final = """
+UPDATE commitments SET sealed = reseal('server seed', table_id, hand, sealed, value)
+  WHERE length(sealed) > 0;
+UPDATE discards SET sealed = reseal('discards', table_id, hand, sealed, x'');
+UPDATE answers SET sealed = reseal('answer', table_id, hand, sealed, x'');
+UPDATE tables SET test_seed = reseal('test seed', id, 0, test_seed, x'')
+  WHERE test_seed IS NOT NULL;
+"""
 _BUSY_MS: Final = 5000
 
 
@@ -48,6 +57,18 @@ def migrations() -> list[tuple[int, str]]:
         if match:
             found.append((int(match[1]), file.read_text("utf-8")))
     return sorted(found)
+
+
+def is_older(reader: SQLiteReader, path: Path) -> bool:
+    """Whether a database is of an older version's form, which only the writer brings up.
+
+    Raises:
+        StartRefused: It is of a newer one.
+    """
+    form, newest = reader.form(), migrations()[-1][0]
+    if form > newest:
+        raise StartRefused(f"{path} was written by a newer version of fairdeal.")
+    return form < newest
 
 
 def _prepare(connection: apsw.Connection) -> None:
@@ -82,7 +103,7 @@ def create(path: Path, identity: Identity, root: bytes, at: int) -> None:
             for number, script in migrations():
                 connection.execute(script)
                 connection.pragma("user_version", number)
-            connection.execute("INSERT INTO service VALUES (1, ?, ?, ?)", identity)
+            connection.execute("INSERT INTO service VALUES (1, ?, ?, ?, ?)", identity)
             connection.execute("INSERT INTO head VALUES (1, 0, ?, 0, ?)", (root, at))
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     finally:
@@ -292,6 +313,65 @@ class SQLiteWriter:
             "ORDER BY a.rowid LIMIT 2000)",
             (before,),
         )
+
+    def reseal(self, head: Head, old: str, new: str, reseal: Reseal) -> None:
+        """Seal everything anew in one transaction, and name the new key.
+
+        Args:
+            head: Where this process left it.
+            old: Id of the key in force.
+            new: Id of the one to come.
+            reseal: Seals one value anew.
+
+        Raises:
+            Overtaken: The head is not where this process left it. Nothing was written.
+            StartRefused: It cannot be done. Nothing was written.
+            apsw.Error: The result may be unknown: the process must not go on.
+        """
+        connection = self._connection
+        self._begin()
+        try:
+            self._move_head(Batch(head, head, None, Rows()))
+            function: Any = reseal  # its arguments are those of the statements
+            connection.create_scalar_function("reseal", function, 5)
+            connection.execute(_RESEAL)
+            connection.execute(
+                "UPDATE service SET sealing_id = ?2, old_sealing_id = ?1 WHERE sealing_id = ?1",
+                (old, new),
+            )
+            if connection.changes() != 1:
+                raise LedgerBroken("the database has another sealing key than this process")
+        except apsw.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise StartRefused(
+                f"What is sealed cannot be sealed anew ({type(error).__name__}); the sealing key "
+                "is the old one."
+            ) from None
+        connection.execute("COMMIT")
+
+    def scrub(self) -> bool:
+        """Write the whole file anew, so that nothing is left of what was written over.
+
+        Copies of rows stay behind in pages that were split, in free ones and in the WAL, and a
+        backup takes them along. It needs some free space: twice that of the database.
+
+        Returns:
+            Whether it is done; False if the disk is full or broken, or somebody is reading.
+        """
+        connection = self._connection
+        try:
+            connection.set_busy_timeout(_BUSY_MS)
+            # Not in memory: it is the whole database. What is secret in it is sealed.
+            connection.pragma("temp_store", 1)
+            connection.execute("VACUUM")
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.Error:
+            return False
+        finally:
+            connection.pragma("temp_store", 2)
+            connection.set_busy_timeout(0)
+        return True
 
     def tidy(self) -> None:
         """Move the WAL into the database when it has grown."""
