@@ -26,6 +26,7 @@ from fairdeal_api.store.sqlite import SQLiteWriter, migrations
 from fairdeal_api.system import EXIT_LOST, SealingKey, StartRefused
 from tests.api.conftest import Site
 from tests.api.play import Operator, bearer, expect, idempotency, places
+from tests.api.sealed import Played, remains, stored
 
 ORIGIN = "deal.example/log"
 PLACE = ("server seed", "tbl_" + "0" * 26, 3)
@@ -37,69 +38,6 @@ OLD_FORM = Path(__file__).parent / "old" / "form-1.zip"
 def made(settings):
     initialise(settings)
     return settings
-
-
-class Played:
-    """Tables with something of everything that is sealed, and requests to be made again."""
-
-    def __init__(self, site: Site) -> None:
-        self.key = site.key()
-        self.asked: list[tuple[str, dict, str]] = []
-        self.mus = Operator(site.client, self.key, "mus", test_seed="11" * 32)
-        self.mus.open()
-        dealt = self.ask(self.mus.url("/deal"), {"seeds": self.mus.secrets.seeds()})
-        first = dealt["first"]
-        thrown = places(dealt["cards"][str(first)], 1)
-        self.mus.act({"type": "discard", "seat": first, "cards": thrown})
-        self.kozel = Operator(site.client, self.key, "kozel", disclosure="table")
-        self.kozel.open()
-        self.kozel.deal()
-        self.kozel.close()
-        self.kozel.open()
-        # The answer holds claim codes, which nothing could make again.
-        self.client = site.client
-        self.ask("/v1/tables", {"game": "svoi", "custody": "seats"})
-
-    def ask(self, url: str, body: dict) -> dict:
-        self.asked.append((url, body, ""))
-        answer = self._post(self.mus.client, len(self.asked) - 1)
-        assert answer.status_code in (200, 201), answer.text
-        self.asked[-1] = (url, body, answer.text)
-        return answer.json()
-
-    def _post(self, client, number: int):
-        url, body, _ = self.asked[number]
-        headers = {**bearer(self.key), **idempotency(f"asked-{number}")}
-        return client.post(url, json=body, headers=headers)
-
-    def go_on(self, site: Site) -> None:
-        """Asked again, the same bytes; and every hand ends as if nothing had happened."""
-        for number, (_, _, text) in enumerate(self.asked):
-            assert self._post(site.client, number).text == text
-        for table in (self.mus, self.kozel):
-            table.client = site.client
-        assert self.mus.post(self.mus.url("/abort"), {}).status_code == 200
-        self.kozel.deal()
-        self.kozel.close()
-        expect(self.kozel.post(f"/v1/tables/{self.kozel.table}/close", {}))
-        for table, hands in ((self.mus, 1), (self.kozel, 2)):
-            for hand in range(1, hands + 1):
-                url = f"/v1/tables/{table.table}/hands/{hand}"
-                assert expect(site.client.get(url))["server_seed"] is not None
-
-
-def stored(settings) -> list[tuple[str, bytes]]:
-    """Every sealed value, with its table's name."""
-    reader = SQLiteReader(settings.data / "ledger.db")
-    try:
-        return [
-            *(("commitments", row.sealed) for row in reader.commitments()),
-            *(("discards", row.sealed) for row in reader.all_discards()),
-            *(("answers", row.sealed) for row in reader.all_answers()),
-            *(("tables", row.test_seed) for row in reader.all_tables() if row.test_seed),
-        ]
-    finally:
-        reader.close()
 
 
 def identity(settings) -> Identity:
@@ -215,6 +153,24 @@ def test_the_key_changes_and_hands_go_on(made):
     again = rotate_sealing(made)
     assert again.old == new.id
     assert check(made).faults == []
+
+
+@pytest.mark.parametrize("forgotten", ["commitments", "discards", "answers", "tables"])
+def test_a_rotation_that_forgets_something_is_caught(made, monkeypatch, forgotten):
+    """The control: what is not sealed anew is lost, and both ways of looking find it."""
+    with Site(made) as site:
+        played = Played(site)
+    statements = [
+        statement
+        for statement in sqlite._RESEAL.split(";")
+        if not statement.strip().startswith(f"UPDATE {forgotten} ")
+    ]
+    assert len(statements) == 4
+    monkeypatch.setattr(sqlite, "_RESEAL", ";".join(statements))
+    rotate_sealing(made)
+    assert any("which is not here" in fault for fault in check(made).faults)
+    with pytest.raises((AssertionError, VerificationError)), Site(made) as site:
+        played.go_on(site)
 
 
 def test_a_key_left_by_an_attempt_is_taken_and_leftovers_go(made):
@@ -372,12 +328,6 @@ def test_a_key_that_changed_while_a_start_was_under_way_is_noticed(made, monkeyp
 
 
 # --- what is left on the disk -------------------------------------------------------------------
-
-
-def remains(settings, values: list[tuple[str, bytes]]) -> list[str]:
-    """Which values are still somewhere in the files of the data folder."""
-    files = [path.read_bytes() for path in settings.data.rglob("*") if path.is_file()]
-    return [name for name, value in values if any(value[4:40] in data for data in files)]
 
 
 def crowd(site: Site) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.cutting import Cutter, build
 from tests.faults.launcher import Launcher
 from tests.faults.site import Site
 
@@ -38,6 +39,12 @@ def in_full(pytestconfig: pytest.Config) -> bool:
 @pytest.fixture(scope="session")
 def launcher() -> Iterator[Launcher]:
     with Launcher() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cutter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cutter]:
+    with Cutter(build(tmp_path_factory.mktemp("cuts"))) as running:
         yield running
 
 

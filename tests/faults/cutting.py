@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from fairdeal_api import keyring, ledger, rotation
 from fairdeal_api.settings import Settings
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import StartRefused, read_keys
 
 ORIGIN = "deal.example/log"
 REFUSED = 3
@@ -47,9 +47,29 @@ def rotate_names_first(folder: Path) -> None:
     rotate(folder)
 
 
+def rotate_sealing(folder: Path) -> None:
+    """Change the sealing key, as the command does."""
+    rotation.rotate_sealing(settings_of(folder))
+
+
+def rotate_sealing_names_first(folder: Path) -> None:
+    """The control: the new key's file gets its name before what is sealed anew is committed."""
+    original = ledger.Ledger.reseal
+
+    def names_first(self: ledger.Ledger, old: str, new: str, reseal: Any) -> bool:
+        keys = settings_of(folder).keys_path
+        keyring.settle_sealing(keys, read_keys(keys).next_sealing)
+        return original(self, old, new, reseal)
+
+    ledger.Ledger.reseal = names_first  # type: ignore[method-assign]
+    rotate_sealing(folder)
+
+
 TASKS: dict[str, Callable[[Path], None]] = {
     "rotate": rotate,
     "rotate_names_first": rotate_names_first,
+    "rotate_sealing": rotate_sealing,
+    "rotate_sealing_names_first": rotate_sealing_names_first,
 }
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -27,17 +26,11 @@ from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import StartRefused
 from tests.api.conftest import Site
 from tests.api.play import Operator
-from tests.faults.cutting import Cutter, build, calls, settings_of
+from tests.faults.cutting import Cutter, calls, settings_of
 
 MIDDLE = re.compile("end it first|cannot be opened")
 STEP_IN_PART = 5
 """`make test` cuts at every fifth call only, and at all of the last ones."""
-
-
-@pytest.fixture(scope="module")
-def cutter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cutter]:
-    with Cutter(build(tmp_path_factory.mktemp("cuts"))) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
