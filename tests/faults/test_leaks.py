@@ -36,6 +36,7 @@ from tests.faults.site import Site
 from tests.faults.wire import Answer, Broken, Wire, request
 
 OTHER = "another operator"
+KEY_FOLDER = "the key folder"
 # Sent in many wrong places, and never to be seen again.
 PROBE = hashlib.sha256(b"what a caller sends by mistake").digest()
 
@@ -63,9 +64,16 @@ class Spy:
         self.keys = {OPERATOR: site.operator_key("club"), OTHER: site.operator_key("rival")}
         for name, key in self.keys.items():
             self.needles.append(credential(f"the key of {name}", key))
-        for name in ("sealing.key", "log.key"):
-            secret = bytes.fromhex((site.data / "keys" / name).read_text().strip())
-            self.needles.append(Needle(name, secret))
+        self.key_folder = KEY_FOLDER
+        self.key_needles = [self.key_needle(name) for name in ("sealing.key", "log.key")]
+
+    def key_needle(self, name: str) -> Needle:
+        """A key, which may be in its folder as that is now, and nowhere else."""
+        secret = bytes.fromhex((self.site.data / "keys" / name).read_text().strip())
+        needle = Needle(name, secret)
+        needle.tell(self.key_folder, 0)
+        self.needles.append(needle)
+        return needle
 
     def start(self, *, init: bool = False) -> None:
         self.site.start(self.variant, self.detail, init=init)
@@ -111,7 +119,7 @@ class Spy:
             # Not the service's: what the rig itself was told when it made the operators' keys.
             # The keys' own folder is captured as nobody's: it may hold the keys and nothing else.
             if path.is_file() and not name.startswith("run-"):
-                caller = "the key folder" if name.startswith("data/keys/") else "a thief"
+                caller = self.key_folder if name.startswith("data/keys/") else "a thief"
                 data = path.read_bytes()
                 for part in news(self.files.get(name, b""), data):
                     self.keep(caller, name, part)
@@ -294,6 +302,30 @@ class Spy:
         self.look_at_files()
         self.start()
 
+    def rotate_sealing(self, variant: str = "exec") -> None:
+        """Another sealing key; from then on the old one may be nowhere, its folder included."""
+        self.wire.close()
+        self.site.terminate()
+        self.look_at_files()
+        out, err = self.site.folder / "rotate.out", self.site.folder / "rotate.err"
+        pid = self.site.launcher.start(
+            ["keys", "rotate-sealing", "--data", str(self.site.data), *self.site.identity],
+            out, err, variant,
+        )  # fmt: skip
+        assert self.site.launcher.wait(pid, 60) == 0, err.read_text()
+        self.key_folder = f"{KEY_FOLDER}, after the rotation"
+        old, log_key = self.key_needles
+        log_key.tell(self.key_folder, 0)
+        old.name = "the old sealing.key"
+        self.key_needles = [self.key_needle("sealing.key"), log_key]
+        assert self.key_needles[0].value != old.value
+        # Nobody has un-learnt what was there before, but the files should have: all of them again.
+        self.files = {
+            name: data for name, data in self.files.items() if name.startswith(("out-", "err-"))
+        }
+        self.look_at_files()
+        self.start()
+
     # --- the verdict ----------------------------------------------------------------------------
 
     def findings(self) -> list[Finding]:
@@ -313,10 +345,6 @@ class Spy:
                 if capture.table == table.id:
                     found += read_cards(story, capture)
         self.needle_count = len(needles)
-        # In the keys' folder the keys may be, and nowhere else.
-        for needle in needles:
-            if needle.name in ("sealing.key", "log.key"):
-                needle.tell("the key folder", 0)
         return found + search(needles, self.captures)
 
 
@@ -398,6 +426,8 @@ def test_nothing_leaks(launcher, tmp_path, in_full, custody):
         for how in ("terminate", "kill"):
             spy.drive(table, half_a_hand(table), pry=False)
             spy.stop_and_start(table, how)
+            if how == "kill":
+                spy.rotate_sealing()
             spy.pry(table)
             spy.drive(table, table.abort(), pry=False)
         spy.drive(table, table.post(f"/v1/tables/{table.id}/close", {}), pry=False)
@@ -439,6 +469,21 @@ def control(launcher, folder: Path, variant: str) -> list[str]:
         spy.look_at_files()
         spy.drive(table, the_end(table), pry=False)
         return [str(finding) for finding in spy.findings()]
+
+
+def test_a_rotation_that_says_its_keys_is_caught(launcher, tmp_path):
+    with Site(launcher, tmp_path / "site", "--mode", "test") as site, Spy(site) as spy:
+        old = (site.data / "keys" / "sealing.key").read_bytes()
+        spy.rotate_sealing("leak_the_keys")
+        found = [str(finding) for finding in spy.findings()]
+        assert any("the old sealing.key as hex in what a thief saw" in one for one in found)
+        assert any("sealing.key as spaced decimal list in what" in one for one in found)
+        assert all("rotate.err" in one for one in found)
+        # And an old key that stays in its folder.
+        (site.data / "keys" / "sealing.old.key").write_bytes(old)
+        spy.look_at_files()
+        found = [str(finding) for finding in spy.findings()]
+        assert any("sealing.old.key" in one for one in found)
 
 
 @pytest.mark.parametrize("variant", CONTROLS)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fairdeal_api import anchor, draft, hands, http, problems, slots, system, views
+from fairdeal_api import anchor, draft, hands, http, keyring, problems, slots, system, views
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.credentials import Credentials
 from fairdeal_api.dealer import Dealer
@@ -266,6 +266,18 @@ def _leak_in_error(_detail: str) -> None:
     hands.open_seeds, problems.encode = open_seeds, echo
 
 
+def _leak_the_keys(_detail: str) -> None:
+    """A rotation of the sealing key says what it does too well."""
+    original = keyring.settle_sealing
+
+    def settle(folder: Path, key: Any) -> bool:
+        old = system.read_keys(folder).sealing
+        print(f"from {old.secret.hex()} to {list(key.secret)}", file=sys.stderr)
+        return original(folder, key)
+
+    keyring.settle_sealing = settle
+
+
 def _raise_with_seed(_detail: str) -> None:
     """Not a leak as long as nothing of an exception is shown: the control of the redaction."""
     original = views.public_hand
@@ -297,6 +309,7 @@ VARIANTS: dict[str, Callable[[str], None]] = {
     "leak_to_metrics": _leak_to_metrics,
     "leak_of_tokens": _leak_of_tokens,
     "leak_in_error": _leak_in_error,
+    "leak_the_keys": _leak_the_keys,
     "raise_with_seed": _raise_with_seed,
 }
 
