@@ -228,7 +228,7 @@ def show_keys(
             chain, identity = log_keys(reader), reader.identity()
         finally:
             reader.close()
-        files = read_keys(settings.keys_path)
+        files = read_keys(settings.keys_path, identity.sealing_id)
         in_force(settings.log_origin, files, chain)
         sealing = sealing_key(files, identity)
     except StartRefused as error:

@@ -95,9 +95,9 @@ def check(settings: Settings) -> Report:
     path = database_path(settings)
     if not path.exists():
         raise StartRefused(f"There is no database {path}.")
-    keys = system.read_keys(settings.keys_path)
     reader = SQLiteReader(path)
     try:
+        keys = system.read_keys(settings.keys_path, reader.identity().sealing_id)
         chain = log_keys(reader)
         # The anchor first: beside a running service the database is never behind it.
         anchor = Anchor(settings.anchor_path)

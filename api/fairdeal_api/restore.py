@@ -106,7 +106,8 @@ def restore(
         StartRefused: One sentence says why; nothing was put anywhere.
     """
     data = settings.data
-    keys = system.read_keys(settings.keys_path)
+    manifest = backup.Manifest.read(folder)
+    keys = system.read_keys(settings.keys_path, manifest.sealing_id)
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = system.hold_lock(data / LOCK)
     try:
@@ -116,7 +117,6 @@ def restore(
                     f"{data / name} is there already and is never overwritten; "
                     "put it elsewhere first, with all files of that name."
                 )
-        manifest = backup.Manifest.read(folder)
         named = Identity(manifest.origin, manifest.log_key, manifest.sealing_id)
         sealer = Sealer(sealing_key(keys, named, "backup"), settings.log_origin)
         verified = backup.whole(folder, sealer)

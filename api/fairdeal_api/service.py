@@ -106,12 +106,12 @@ class Service:
         with contextlib.ExitStack() as undo:
             lock = system.hold_lock(folder / LOCK, take_over=take_over)
             undo.callback(system.release_lock, lock)
-            keys = system.read_keys(settings.keys_path)
             store = sqlite_store.SQLiteStore(folder / DATABASE)
             writer = store.writer()
             undo.callback(writer.close)
             self.reader = store.reader()
             undo.callback(self.reader.close)
+            keys = system.read_keys(settings.keys_path, self.reader.identity().sealing_id)
             anchor = Anchor(settings.anchor_path)
             undo.callback(anchor.close)
             self._check_identity(keys, anchor)

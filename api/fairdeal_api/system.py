@@ -159,13 +159,22 @@ def create_keys(folder: Path) -> Keys:
     return read_keys(folder)
 
 
-def read_keys(folder: Path) -> Keys:
+def read_keys(folder: Path, sealing_id: str = "") -> Keys:
     """Read both keys, and those of rotations if there are any.
+
+    Args:
+        folder: Where they are.
+        sealing_id: Of the sealing key that is wanted, to say so if it is missing.
 
     Raises:
         StartRefused: Something about a file or the folder is not as it must be.
     """
     _check_folder(folder)
+    if sealing_id and not os.path.lexists(folder / SEALING_KEY):
+        raise StartRefused(
+            f"The key {folder / SEALING_KEY} is missing. It is never made anew: restore it from "
+            f"its backup. It is {sealing_id} that is wanted."
+        )
     next_sealing = _read_if_there(folder / NEXT_SEALING_KEY)
     return Keys(
         SealingKey(_read_key(folder / SEALING_KEY)),

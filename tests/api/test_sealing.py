@@ -264,6 +264,20 @@ def test_a_key_that_is_not_the_one_before_is_never_removed(made):
     assert rotate_sealing(made).new == new.id
 
 
+def test_a_missing_key_is_named(made, tmp_path):
+    backup.create(made, tmp_path / "backup")
+    key = system.read_keys(made.keys_path).sealing
+    write_key(made.keys_path / "sealing.next.key", b"x" * 32)  # does not help
+    (made.keys_path / "sealing.key").unlink()
+    sentence = refused(made, "is missing. It is never made anew")
+    assert sentence.endswith(f"{key.id} that is wanted.")
+    with pytest.raises(StartRefused, match=f"{key.id} that is wanted"):
+        check(made)
+    lose(made)
+    with pytest.raises(StartRefused, match=f"{key.id} that is wanted"):
+        restore(made, tmp_path / "backup")
+
+
 def test_what_does_not_open_is_left_and_named(made):
     with Site(made) as site:
         played = Played(site)
