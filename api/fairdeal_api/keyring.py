@@ -22,6 +22,7 @@ from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.store import EventRow, Identity, Reader
 from fairdeal_api.system import (
+    EXIT_LOST,
     LOG_KEY,
     NEXT_LOG_KEY,
     NEXT_SEALING_KEY,
@@ -148,10 +149,19 @@ def settle(folder: Path, signing: SigningKey) -> bool:
     Returns:
         Whether there was something to finish.
     """
-    if hmac.compare_digest(system.read_keys(folder).log, signing.secret):
+    return _give_name(folder, signing.secret, NEXT_LOG_KEY, LOG_KEY)
+
+
+def _give_name(folder: Path, secret: bytes, following: str, name: str) -> bool:
+    """Give a rotation's key its name, which ends the old key's file; False if it has it."""
+    if hmac.compare_digest(system.read_key(folder / name), secret):
         return False
-    # The old key's file ends here: under it nothing is signed any more.
-    (folder / NEXT_LOG_KEY).replace(folder / LOG_KEY)
+    if not hmac.compare_digest(system.read_key(folder / following), secret):
+        raise StartRefused(
+            f"{following} is another key than the one in force; another process has changed it.",
+            EXIT_LOST,
+        )
+    (folder / following).replace(folder / name)
     system.sync_folder(folder)
     return True
 
@@ -195,11 +205,7 @@ def settle_sealing(folder: Path, key: SealingKey) -> bool:
     Returns:
         Whether there was something to finish.
     """
-    if hmac.compare_digest(system.read_keys(folder).sealing.secret, key.secret):
-        return False
-    (folder / NEXT_SEALING_KEY).replace(folder / SEALING_KEY)
-    system.sync_folder(folder)
-    return True
+    return _give_name(folder, key.secret, NEXT_SEALING_KEY, SEALING_KEY)
 
 
 def published(reader: Reader, tree: Tree, size: int | None = None) -> dict[str, object]:

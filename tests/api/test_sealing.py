@@ -48,6 +48,15 @@ def identity(settings) -> Identity:
         reader.close()
 
 
+def answers(settings) -> list[tuple]:
+    """What is kept of answers, but for the values: in the order of time, as forgetting needs it."""
+    reader = SQLiteReader(settings.data / "ledger.db")
+    try:
+        return [row[:-1] for row in reader.all_answers()]
+    finally:
+        reader.close()
+
+
 def key_files(settings) -> set[str]:
     return {path.name for path in settings.keys_path.iterdir()}
 
@@ -132,7 +141,11 @@ def test_a_resealer_leaves_what_does_not_open_as_it_is():
 def test_the_key_changes_and_hands_go_on(made):
     with Site(made) as site:
         played = Played(site)
+    connection = apsw.Connection(str(made.data / "ledger.db"))
+    connection.execute("DELETE FROM answers WHERE rowid IN (1, 2)")  # as when they are forgotten
+    connection.close()
     before, old = stored(made), system.read_keys(made.keys_path).sealing
+    kept = answers(made)
     assert {name for name, _ in before} == {"commitments", "discards", "answers", "tables"}
     assert {value[:4].hex() for _, value in before} == {old.id}
     done = rotate_sealing(made)
@@ -144,6 +157,7 @@ def test_the_key_changes_and_hands_go_on(made):
     assert [name for name, _ in after] == [name for name, _ in before]
     assert {value[:4].hex() for _, value in after} == {new.id}
     assert identity(made)[2:] == (new.id, old.id)
+    assert answers(made) == kept
     assert check(made).faults == []
     with Site(made) as site:
         played.go_on(site)
@@ -276,6 +290,21 @@ def test_a_missing_key_is_named(made, tmp_path):
     lose(made)
     with pytest.raises(StartRefused, match=f"{key.id} that is wanted"):
         restore(made, tmp_path / "backup")
+
+
+def test_a_key_that_another_process_has_made_is_not_taken_for_ours(made):
+    """It slept before it gave its key the name; since then the key has changed twice more."""
+    mine = SealingKey(b"m" * 32)
+    write_key(made.keys_path / "sealing.next.key", b"x" * 32)
+    before = system.read_keys(made.keys_path)
+    with pytest.raises(StartRefused, match="another process has changed it") as caught:
+        keyring.settle_sealing(made.keys_path, mine)
+    assert caught.value.code == EXIT_LOST
+    assert system.read_keys(made.keys_path) == before
+    (made.keys_path / "sealing.next.key").unlink()
+    with pytest.raises(StartRefused, match="missing"):
+        keyring.settle_sealing(made.keys_path, mine)
+    assert not keyring.settle_sealing(made.keys_path, before.sealing)
 
 
 def test_what_does_not_open_is_left_and_named(made):

@@ -6,10 +6,13 @@ bytes, hands that were open end, are disclosed and verify. The old key's file is
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import signal
 from pathlib import Path
 
+import apsw
 import pytest
 
 from fairdeal_api import system
@@ -22,8 +25,10 @@ from tests.api.conftest import Site
 from tests.api.sealed import Played, remains, stored
 from tests.faults.cutting import calls, settings_of
 
-STEP_IN_PART = 20
-"""`make test` cuts at every twentieth of the writes only, and at all other calls."""
+MIDDLE = re.compile("end it first|cannot be opened")
+WAL = "/data/ledger.db-wal"
+STEP_IN_PART = 40
+"""`make test` cuts at every fortieth of the writes only, and at all other calls."""
 
 
 class Before:
@@ -119,8 +124,8 @@ def test_the_steps_are_durable_one_after_the_other(cutter, before, tmp_path):
     rename = made.index(("rename", "/data/keys/sealing.key"))
     assert any(what == "fsync" and "/keys/" in name for what, name in made[:key])
     named = next(n for n in range(key, len(made)) if made[n] == ("fsync", "/data/keys"))
-    commits = [n for n in range(key, rename) if made[n] == ("fdatasync", "/data/ledger.db-wal")]
-    emptied = [n for n in range(key, rename) if made[n] == ("ftruncate", "/data/ledger.db-wal")]
+    commits = [n for n in range(key, rename) if made[n] == ("fdatasync", WAL)]
+    emptied = [n for n in range(key, rename) if made[n] == ("ftruncate", WAL)]
     assert len(commits) >= 2  # what is sealed anew, and the file that is written anew
     assert key < named < commits[0] < commits[1] < emptied[-1] < rename
     assert ("fsync", "/data/keys") in made[rename:]
@@ -162,6 +167,39 @@ def test_a_call_that_fails_leaves_everything_open(cutter, before, tmp_path, in_f
             run.again()
         run.drop()
     assert {3, 70} <= endings
+
+
+def test_it_sleeps_and_another_takes_over(cutter, before, tmp_path, in_full):
+    """LOG-20: what was asleep has lost, or the other has found its rotation and finished it."""
+    made = count(cutter, before, tmp_path)
+    key = made.index(("link", "/data/keys/sealing.next.key")) + 1
+    rename = made.index(("rename", "/data/keys/sealing.key")) + 1
+    # Not all of them: to find that it sleeps in the middle of the database takes ten seconds.
+    sleeps = [key, key + 1, rename, rename + 1]
+    if in_full:
+        sleeps += [n for n in range(key, rename) if made[n - 1] == ("fdatasync", WAL)]
+    outcomes = []
+    for number in sleeps:
+        run = Run(before, tmp_path, number)
+        pid = cutter.begin("rotate_sealing", run.folder, number, "s")
+        assert cutter.stopped(pid)
+        (run.settings.data / "LOCK").unlink()  # what --take-over comes to
+        try:
+            changed = run.judge()
+        except (StartRefused, apsw.BusyError) as refused:
+            if isinstance(refused, StartRefused) and not MIDDLE.search(str(refused)):
+                raise
+            os.kill(pid, signal.SIGKILL)
+            cutter.wait(pid)
+            outcomes.append(("ended", run.judge()))
+        else:
+            os.kill(pid, signal.SIGCONT)
+            outcomes.append((cutter.wait(pid), changed))
+        assert check(run.settings).faults == []
+        assert (run.database_key() != before.key.id) == outcomes[-1][1]
+        run.drop()
+    assert outcomes[:4] == [(75, False), (75, False), (1, True), (0, True)]
+    assert {status for status, _ in outcomes} <= {"ended", 0, 1, 75}
 
 
 def test_a_name_given_before_the_commit_is_caught(cutter, before, tmp_path):
