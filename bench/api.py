@@ -2,7 +2,8 @@
 
 All servers run with the same uvicorn settings on the same core, in turn; the load comes from the
 other core. SQLite writes durably (WAL, FULL): an answer is sent when its events are on disk.
-`api_ceiling` is the same load on the protocol alone (`ceiling.py`): what no storage could exceed.
+`api_ceiling` is the same load on the protocol alone (`ceiling.py`), and `api_least` on the least
+that does all that is asked for (`least.py`): they say how much of the way is left.
 """
 
 from __future__ import annotations
@@ -127,9 +128,9 @@ def api_hand() -> None:
         )  # fmt: skip
         found = re.search(r"fd_live_\S+", made.stdout)
         assert found
-        bare, ceiling = (
+        bare, ceiling, least = (
             ["-m", "uvicorn", f"bench.{name}:app", "--no-access-log", "--port", "0"]
-            for name in ("bare", "ceiling")
+            for name in ("bare", "ceiling", "least")
         )
         serve = [*cli, "serve", "--data", data, "--port", "0"]
         logs = Path(folder)
@@ -137,30 +138,33 @@ def api_hand() -> None:
             server(serve, 0, logs / "serve.log") as port,
             server(bare, 0, logs / "bare.log") as bare_port,
             server(ceiling, 0, logs / "ceiling.log") as ceiling_port,
+            server(least, 0, logs / "least.log") as least_port,
         ):
-            dealers = ((Tables(found[0], port), port), (Tables("none", ceiling_port), ceiling_port))
-            for tables, at in dealers:
+            loads: dict[str, tuple[Tables, int, list[Tally]]] = {
+                "api_hand": (Tables(found[0], port), port, []),
+                "api_ceiling": (Tables("none", ceiling_port), ceiling_port, []),
+                "api_least": (Tables("none", least_port), least_port, []),
+            }
+            for tables, at, _ in loads.values():
                 asyncio.run(run(at, iter([tables.opening() for _ in range(CONNECTIONS)]), 4))
-            ours: list[Tally] = []
-            most: list[Tally] = []
             theirs: list[Tally] = []
             for _ in range(ROUNDS):
                 theirs.append(
                     asyncio.run(run(bare_port, bare_plays(CONNECTIONS * HANDS), CONNECTIONS))
                 )
-                for (tables, at), tallies in zip(dealers, (ours, most), strict=True):
+                for tables, at, tallies in loads.values():
                     plays = iter([tables.hands(HANDS) for _ in range(CONNECTIONS)])
                     tallies.append(asyncio.run(run(at, plays, CONNECTIONS)))
-    rate, most_rate, bare_rate = (max(t.rate for t in tallies) for tallies in (ours, most, theirs))
+    bare_rate = max(tally.rate for tally in theirs)
+    for name, (_, _, tallies) in loads.items():
+        rate = max(tally.rate for tally in tallies)
+        report(
+            name, rate / bare_rate, "of a bare POST's requests per second",
+            0.4 if name == "api_hand" else None,
+            requests_per_second=round(rate), bare=round(bare_rate),
+        )  # fmt: skip
+    ours = loads["api_hand"][2]
     p99, bare_p99 = (min(tally.percentile(0.99) for tally in t) for t in (ours, theirs))
-    report(
-        "api_hand", rate / bare_rate, "of a bare POST's requests per second", 0.4,
-        requests_per_second=round(rate), bare=round(bare_rate),
-    )  # fmt: skip
-    report(
-        "api_ceiling", most_rate / bare_rate, "of a bare POST's requests per second", None,
-        requests_per_second=round(most_rate), bare=round(bare_rate),
-    )  # fmt: skip
     report(
         "api_hand_p99", p99 / bare_p99, "times a bare POST's", 4,
         milliseconds=round(1000 * p99, 1), bare=round(1000 * bare_p99, 1),

@@ -34,7 +34,7 @@ from fairdeal_api import views
 from fairdeal_api.http import encode
 
 KEY = SigningKey("bench.example/log", bytes(32))
-TABLES: dict[str, _Slot] = {}
+TABLES: dict[str, Slot] = {}
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -43,7 +43,7 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-class _Slot:
+class Slot:
     """A table in memory."""
 
     def __init__(self, name: str) -> None:
@@ -66,6 +66,19 @@ class _Slot:
     def hand(self) -> Hand:
         assert self.table.hand is not None
         return self.table.hand
+
+    @property
+    def opened(self) -> dict[str, Any]:
+        """The answer to its own opening."""
+        return {
+            "table": self.table.id,
+            "terms": self.table.terms.hex(),
+            "next_commitment": self.table.next_commitment.hex(),
+        }
+
+    def answer(self, what: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the three requests do."""
+        return {"hands": self.open, "deal": self.deal, "close": self.close}[what](body)
 
     def open(self, body: dict[str, Any]) -> dict[str, Any]:
         table, seed = self.table, self.seed
@@ -122,25 +135,34 @@ async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Three requests: `../hands`, `../deal`, `../close`."""
     if scope["type"] != "http":
         return
+    raw = await body_of(receive)
+    path = scope["path"].split("/")
+    if path[-1] == "tables":
+        name = new_name(len(TABLES))
+        TABLES[name] = Slot(name)
+        answer = TABLES[name].opened
+    else:
+        answer = TABLES[path[3]].answer(path[-1], json.loads(raw))
+    await reply(send, encode(answer))
+
+
+def new_name(number: int) -> str:
+    """A table's id."""
+    return "tbl_" + str(number).rjust(26, "0")
+
+
+async def body_of(receive: Receive) -> bytes:
+    """A request's body."""
     message = await receive()
-    raw = message["body"]
+    raw: bytes = message["body"]
     while message.get("more_body"):
         message = await receive()
         raw += message["body"]
-    body = json.loads(raw)
-    path = scope["path"].split("/")
-    if path[-1] == "tables":
-        name = "tbl_" + str(len(TABLES)).rjust(26, "0")
-        slot = TABLES[name] = _Slot(name)
-        answer: dict[str, Any] = {
-            "table": name,
-            "terms": slot.table.terms.hex(),
-            "next_commitment": slot.table.next_commitment.hex(),
-        }
-    else:
-        slot = TABLES[path[3]]
-        answer = {"hands": slot.open, "deal": slot.deal, "close": slot.close}[path[-1]](body)
-    data = encode(answer)
+    return raw
+
+
+async def reply(send: Send, data: bytes) -> None:
+    """Send an answer."""
     length = str(len(data)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", length)]
     await send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Final
@@ -25,11 +26,7 @@ class Metrics:
         """A request was answered; `route` is a template."""
         self._requests[route, status] += 1
         self._sum += microseconds
-        for place, bound in enumerate(BUCKETS):
-            if microseconds <= bound:
-                self._buckets[place] += 1
-                return
-        self._buckets[-1] += 1
+        self._buckets[bisect_left(BUCKETS, microseconds)] += 1
 
     def hand(self, game: str, end: str) -> None:
         """A hand has ended: `closed`, or the reason of its abort."""
