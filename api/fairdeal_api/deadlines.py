@@ -95,6 +95,7 @@ class Deadlines:
         if turn % _REVOKED_EVERY == 0:
             service.operators.refresh()
             service.ledger.look_at_epoch(service.reader.head())
+        service.heads.sweep()
         service.bodies.sweep()
         if service.frozen:
             return  # nothing is written any more

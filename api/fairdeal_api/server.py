@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import resource
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
+from typing import Any, Final
 
 import uvicorn
 
 from fairdeal_api.app import create_app
+from fairdeal_api.connections import IDLE_SECONDS, HeadProtocol
 from fairdeal_api.logging import LOG
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
@@ -19,6 +23,7 @@ from fairdeal_api.system import StartRefused
 # The writer's thread asks for the interpreter after each statement; the default of 5 ms would
 # let a busy event loop stretch a batch of a millisecond to some tens.
 _SWITCH_SECONDS = 0.0005
+_DESCRIPTORS: Final = 65_536
 
 
 class _Server(uvicorn.Server):
@@ -83,6 +88,14 @@ def _listen(settings: Settings) -> socket.socket:
     return listening
 
 
+def _allow_descriptors() -> None:
+    """Raise the process's own limit, which by default some thousand connections would reach."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def run(settings: Settings, *, take_over: bool = False) -> None:
     """Serve until told to stop.
 
@@ -96,10 +109,12 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
     service = Service(settings, take_over=take_over)
     listening = _listen(settings)
     sys.setswitchinterval(_SWITCH_SECONDS)
+    _allow_descriptors()
+    protocol: Any = partial(HeadProtocol, service.heads)  # uvicorn calls it as it would a class
     config = uvicorn.Config(
         create_app(settings, service),
         loop="uvloop",
-        http="httptools",
+        http=protocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -107,7 +122,6 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
         lifespan="on",
         backlog=1024,
         timeout_graceful_shutdown=10,
-        timeout_keep_alive=30,
-        h11_max_incomplete_event_size=16 * 1024,
+        timeout_keep_alive=IDLE_SECONDS,
     )
     _Server(config, service).run(sockets=[listening])

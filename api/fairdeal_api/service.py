@@ -14,6 +14,7 @@ from fairdeal.merkle import EMPTY_ROOT, Tree
 from fairdeal_api import keyring, system
 from fairdeal_api import ledger as ledgers
 from fairdeal_api.anchor import Anchor, verify_start
+from fairdeal_api.connections import Heads
 from fairdeal_api.credentials import Credentials, OperatorKeys
 from fairdeal_api.deadlines import Bodies, Deadlines
 from fairdeal_api.dealer import Dealer
@@ -152,7 +153,7 @@ class Service:
             fatal=fatal,
         )
         self.deadlines = Deadlines()
-        self.bodies = Bodies(settings.body_seconds)
+        self.heads, self.bodies = Heads(settings.head_seconds), Bodies(settings.body_seconds)
         self.dealer = Dealer(self)
         self.dealer.slots.follows = keyring.follows(self.reader)
         self._sweeper: asyncio.Task[None] | None = None

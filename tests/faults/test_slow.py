@@ -1,0 +1,122 @@
+"""Sockets that send a request slowly, or never to its end, take nothing from anybody else."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from tests.faults.site import Site
+
+SLOW = 400
+HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+WHOLE = HEAD + b"\r\n"
+
+
+@contextmanager
+def connections(port: int, count: int) -> Iterator[list[socket.socket]]:
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 10))
+            for _ in range(count)
+        ]
+
+
+def closed(found: list[socket.socket]) -> int:
+    """How many of them the service has closed."""
+    readable, _, _ = select.select(found, [], [], 0)
+    gone = 0
+    for connection in readable:
+        try:
+            gone += not connection.recv(65_536)
+        except ConnectionError:
+            gone += 1
+    return gone
+
+
+def trickle(site: Site, found: list[socket.socket], seconds: float) -> int:
+    """Send a little now and then for so long, beside honest requests; how many were closed."""
+    end, open_still = time.monotonic() + seconds, list(found)
+    while open_still and time.monotonic() < end:
+        for connection in open_still:
+            try:
+                connection.send(b"X-Slow: 1\r\n")
+            except ConnectionError:
+                connection.close()
+        open_still = [one for one in open_still if one.fileno() >= 0 and not closed([one])]
+        with site.wire() as wire:
+            assert wire.ask("GET", "/healthz").status == 200
+        time.sleep(0.1)
+    return len(found) - len(open_still)
+
+
+def test_slow_heads_are_given_up_and_nobody_else_waits(site: Site) -> None:
+    site.environment["FAIRDEAL_HEAD_SECONDS"] = "1"
+    port = site.start(init=True)
+    with connections(port, SLOW) as silent, connections(port, SLOW) as slow:
+        for connection in slow:
+            connection.sendall(HEAD)
+        assert trickle(site, slow, 10) == SLOW
+        assert closed(silent) == SLOW
+
+
+def test_control_with_a_long_patience_they_stay(site: Site) -> None:
+    site.environment["FAIRDEAL_HEAD_SECONDS"] = "600"
+    port = site.start(init=True)
+    with connections(port, 20) as slow:
+        for connection in slow:
+            connection.sendall(HEAD)
+        assert trickle(site, slow, 2) == 0
+
+
+def test_a_head_without_end_is_cut_off(site: Site) -> None:
+    port = site.start(init=True)
+    with connections(port, 1) as (connection,):
+        connection.sendall(HEAD)
+        with pytest.raises(ConnectionError):
+            _send_without_end(connection)
+
+
+def _send_without_end(connection: socket.socket) -> None:
+    for _ in range(1000):
+        connection.sendall(b"X-Long: " + b"a" * 4096 + b"\r\n")
+        time.sleep(0.001)
+
+
+def test_the_second_request_of_a_connection_has_a_time_as_well(site: Site) -> None:
+    site.environment["FAIRDEAL_HEAD_SECONDS"] = "1"
+    port = site.start(init=True)
+    with connections(port, 1) as (connection,):
+        # Alone, two in one piece, and one in two pieces: none of them is late.
+        for pieces in ([WHOLE], [WHOLE + WHOLE], [HEAD, b"\r\n"]):
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(0.4)
+            answers = b"".join(pieces).count(b"GET ")
+            assert connection.recv(65_536).count(b"200 OK") == answers
+        time.sleep(1.5)  # silence between requests is allowed for longer
+        connection.sendall(WHOLE)
+        assert b"200 OK" in connection.recv(65_536)
+
+
+def test_a_long_poll_is_not_a_slow_head(site: Site) -> None:
+    site.environment["FAIRDEAL_HEAD_SECONDS"] = "1"
+    port = site.start(init=True)
+    key = site.operator_key("slow")
+    with site.wire() as wire:
+        made = wire.ask(
+            "POST", "/v1/tables", {"game": "mus", "custody": "operator"}, bearer=key, key="a"
+        )
+        path = f"/v1/tables/{made.json()['table']}/events?after=0&wait=3"
+        started = time.monotonic()
+        with connections(port, 1) as (connection,):
+            request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+            # The second waits in line behind the first, its head received.
+            connection.sendall(request + WHOLE)
+            got = connection.recv(65_536)
+            assert b"200 OK" in got
+            assert time.monotonic() - started > 2.5
