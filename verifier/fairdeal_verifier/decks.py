@@ -23,6 +23,7 @@ class Decks:
         used: The shuffled deck of each epoch that was used and is disclosed.
         roots: The deck root and the number of cards that the events state, by epoch.
         complete: The epochs for which every contributing seat has opened its seed.
+        are_seeds_good: Every seed is the one that was committed to.
     """
 
     def __init__(self, file: HandFile, *, are_seeds_good: bool) -> None:
@@ -33,7 +34,7 @@ class Decks:
             are_seeds_good: Every seed is the one that was committed to; else no lock is checked.
         """
         self._file = file
-        self._are_seeds_good = are_seeds_good
+        self.are_seeds_good = are_seeds_good
         self._seeds: dict[Place, bytes] = {}  # by epoch and seat
         self._proved = 0
         self.used: dict[int, SealedDeck] = {}
@@ -86,7 +87,7 @@ class Decks:
 
     def lock(self, seat: int, k: int, places: list[Place]) -> bytes | None:
         """Gives the lock of a discard, if it can be recomputed. Spec: HAND-10."""
-        if 0 not in self.used or not self._are_seeds_good:
+        if 0 not in self.used or not self.are_seeds_good:
             return None
         salt = self.used[0].key.stream(f"discard {seat} {k}", 32)
         return lock_of(self._file.hand, seat, k, salt, places)
@@ -105,6 +106,8 @@ class Decks:
         self._proved += 1
         if self._file.disclosed is not None:
             return self._prove_by_seeds(shown)
+        if self._file.reason == "lost" and shown["epoch"] in self.roots:
+            return "", say("note.lost")
         openings = self._file.openings
         return self._prove_by_opening(shown, openings[number] if number < len(openings) else None)
 

@@ -16,6 +16,8 @@ from fairdeal_verifier.words import Said, say
 # Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
 MAX_RECEIPTS = 256
 MAX_SEAT_SIGNATURES = 4096
+# A witness's bad line is told, but not every line of a text that is made of them.
+MAX_TOLD = 8
 
 Messages = dict[int, bytes]
 
@@ -87,7 +89,10 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
 
 
 def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> Check:
-    """`log.witness`. Spec: WIT-2, WIT-10, VER-2."""
+    """`log.witness`: a receipt counts or does not, and one that does not spoils no other.
+
+    Spec: WIT-2, WIT-10, VER-2
+    """
     if not given.witnesses:
         return Check("log.witness", NOT_APPLICABLE, say("note.no_witness"))
     if not given.receipts:
@@ -96,6 +101,7 @@ def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> C
         return Check("log.witness", FAIL, f"more than {MAX_RECEIPTS} receipts were given")
     keys = given.keys or Keys((LogKey.parse(file.table.body["log_key"]),))
     newest: dict[WitnessKey, int] = {}
+    bad: list[str] = []
     for number, noted in enumerate(given.receipts, 1):
         try:
             receipt = Receipt.parse(noted.text)
@@ -105,9 +111,9 @@ def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> C
         for witness in given.witnesses:
             found = witness.times(receipt.checkpoint)
             if found is None:
-                note = f"a cosignature of {witness.name} in receipt {number} is not good"
-                return Check("log.witness", FAIL, note)
-            times.update({witness: max(found)} if found else {})
+                bad.append(f"the cosignature of {witness.name} in receipt {number} is not good")
+            elif found:
+                times[witness] = max(found)
         if (
             times
             and keys.have_signed(receipt.checkpoint)
@@ -118,8 +124,9 @@ def check_witnesses(file: HandFile, given: Given, sealed_head: Step | None) -> C
     missing = [witness.name for witness in given.witnesses if witness not in newest]
     if missing:
         note = f"{', '.join(missing)} cosigned none of the receipts that fit this hand"
-        return Check("log.witness", FAIL, note)
-    values = "; ".join(f"{one.name} at {shown_time(time)}" for one, time in newest.items())
+        return Check("log.witness", FAIL, "; ".join((note, *bad[:MAX_TOLD])))
+    seen = [f"{one.name} at {shown_time(time)}" for one, time in newest.items()]
+    values = "; ".join((*seen, *bad[:MAX_TOLD]))
     return Check("log.witness", PASS, "", values)
 
 
@@ -225,6 +232,9 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
         if (notes.table, notes.hand) != (file.opened.body["table"], file.hand):
             return Check("mine", FAIL, "the notes are of another hand")
         noted.append((notes.seat, list(notes.seeds)))
+    strangers = [seat for seat, _ in noted if seat >= file.seats]
+    if strangers:
+        return Check("mine", FAIL, f"the table has no seat {strangers[0]}")
     if not any(seeds for _, seeds in noted) and not (notes and notes.cards):
         return Check("mine", NOT_APPLICABLE, say("note.nothing_noted"))
     opened = {(epoch, seat): seed for epoch, seat, seed in file.seeds}
@@ -250,7 +260,7 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
 def _check_cards(given: Given, replay: Replay | None) -> Check:
     """Checks the cards that a player has noted."""
     notes = given.notes
-    if notes is None or replay is None or notes.seat >= replay.file.seats:
+    if notes is None or replay is None:
         return Check("mine", SKIP, say("note.cards_unchecked"))
     received = replay.game.holdings[notes.seat].received
     # Before disclosure the file names at least the cards that were shown.
@@ -261,7 +271,9 @@ def _check_cards(given: Given, replay: Replay | None) -> Check:
         if place not in received:
             note = f"you noted {card} at {where}, which your seat never got"
             return Check("mine", FAIL, note)
-        there = replay.decks.card_at(place) or stated.get(place)
+        # With bad seeds nobody knows where the cards lay. Spec: VER-3
+        by_seeds = replay.decks.card_at(place) if replay.decks.are_seeds_good else None
+        there = by_seeds or stated.get(place)
         if there is None:
             skipped = say("note.cards_undisclosed")
         elif there != card:

@@ -134,7 +134,7 @@ def read(data: bytes) -> HandFile:
 
 def _steps(events: Any) -> list[Step]:  # noqa: ANN401 (JSON is anything)
     """Reads the events. One of another version makes the file unreadable whatever else is wrong."""
-    if type(events) is not list or not events or not all(type(one) is str for one in events):
+    if type(events) is not list or not events:
         raise FormatError("events is not a list of strings")
     if len(events) > MAX_EVENTS:
         raise FormatError("a file of this length cannot hold so many events")
@@ -142,6 +142,9 @@ def _steps(events: Any) -> list[Step]:  # noqa: ANN401 (JSON is anything)
     fault: FormatError | None = None
     seats = MAX_SEATS
     for text in events:
+        if type(text) is not str:
+            fault = fault or FormatError("an event is no string")
+            continue
         try:
             step = parse(text, seats)
         except FormatError as error:

@@ -1,7 +1,7 @@
 """Replays a hand: what was legal when, and which card lay where.
 
 `Replay` walks the events once. The first fault of a check is the one that is told. It never stops
-at a fault, since each check is reported on its own.
+at a fault, since each check is reported on its own; how it goes on is its own affair (VER-9).
 
 Spec: HAND-6, HAND-9, HAND-10, HAND-11, HAND-12, HAND-13, HAND-14
 """
@@ -74,6 +74,7 @@ class Replay:
         for step in file.steps[1:]:
             handlers.get(step.type, self._on_play)(step)
             self._before = step
+            self.findings.settle(self._return_fault)
         self.findings.fault("end", self._return_fault)
         self.sealed_head = self._ceremony.sealed_head
 
@@ -206,7 +207,7 @@ class Replay:
         self.findings.cannot_check(check, unchecked)
 
     def _on_reshuffled(self, step: Step, check: str) -> str:
-        """Follows `stock.reshuffled`. Spec: HAND-13, MUS-4."""
+        """Follows `stock.reshuffled`. Spec: HAND-13, MUS-4, VER-9."""
         body, epoch = step.body, self._ceremony.epoch
         if self._ceremony.waits_for is not Wait.STOCK:
             return "a new stock was made when none was due"
@@ -214,7 +215,7 @@ class Replay:
             return "a new stock is of another epoch than the seeds"
         count, places = self.game.pool()
         cards = self.decks.cards_at(places, self.game.deck())
-        if cards is not None:
+        if cards is not None and not self.findings.settled:
             self.decks.use(epoch, cards)
         self.decks.state_root(epoch, body["deck_root"], count)
         self.game.reshuffle(count)

@@ -153,16 +153,18 @@ def verify_match(
 
 
 def _check(hands: list[Neighbour | None]) -> Check:
-    """`match`. Spec: PLAY-9."""
-    known = [hand for hand in hands if hand is not None]
-    if len(known) != len(hands) or not hands:
-        return Check("match", SKIP, say("note.match_unreadable"))
+    """`match`. Spec: PLAY-9, VER-7."""
     unknown: Said | None = None
-    for before, after in pairwise(known):
+    for before, after in pairwise(hands):
+        if before is None or after is None:
+            continue
         fault = pair_fault(before, after)
         if fault:
             return Check("match", FAIL, fault)
         unknown = unknown or before.unknown
+    known = [hand for hand in hands if hand is not None]
+    if len(known) != len(hands) or not hands:
+        return Check("match", SKIP, say("note.match_unreadable"))
     if unknown:
         return Check("match", SKIP, unknown)
     first, last = known[0].number, known[-1].number
