@@ -17,16 +17,17 @@ function bytes(name: string): Uint8Array {
   return new Uint8Array(readFileSync(new URL(name, SEEDS)));
 }
 
-type Hands = Record<string, { verdict: string; exit: number; failed: string | null; receipts?: string[]; witnesses?: string[] }>;
+type Hands = Record<string, { verdict: string; exit: number; failed: string | null; checks?: Record<string, string>; notes?: string; receipts?: string[]; witnesses?: string[] }>;
 const HANDS = JSON.parse(text("index.json")) as Hands;
 
 for (const [name, expected] of Object.entries(HANDS)) {
   test(name, () => {
-    const given = { key: KEY, receipts: (expected.receipts ?? []).map(bytes), witnesses: expected.witnesses ?? [] };
+    const given = { key: KEY, receipts: (expected.receipts ?? []).map(bytes), witnesses: expected.witnesses ?? [], notes: expected.notes === undefined ? undefined : bytes(expected.notes) };
     const report = verify(bytes(name), given, { trace: true });
     const faults = report.checks.filter((check) => check.status === "FAIL");
     assert.deepEqual([report.exit, report.failed], [expected.exit, expected.failed], JSON.stringify(faults));
     assert.ok(report.verdict.startsWith(expected.verdict), report.verdict);
+    for (const [id, status] of Object.entries(expected.checks ?? {})) assert.equal(report.checks.find((check) => check.id === id)?.status, status, id);
     assert.equal(report.failed, faults[0]?.id ?? null);
     for (const check of report.checks) {
       assert.equal(check.fault !== undefined, check.status === "FAIL", check.id);

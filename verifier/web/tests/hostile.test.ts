@@ -119,7 +119,7 @@ test("what is given beside the file may be anything", () => {
     assert.equal(verify(GOOD, { key: KEY, witnesses: [text] }).word, "INCOMPLETE");
     assert.equal(verify(GOOD, { key: KEY, mine: new Map([[0, [text]]]) }).failed, "mine");
   }
-  assert.equal(verify(GOOD, { key: KEY, mine: new Map([[77, ["00".repeat(32)]]]) }).word, "INCOMPLETE");
+  assert.equal(verify(GOOD, { key: KEY, mine: new Map([[77, ["00".repeat(32)]]]) }).failed, "mine");
   assert.equal(verify(GOOD, { key: KEY, receipts: new Array<string>(300).fill("") }).failed, "receipt");
 });
 

@@ -76,6 +76,7 @@ test("without a referee nobody says who is first after a closed hand", () => {
   const other = changed(bare(two), "opened", { first: 3 });
   assert.equal(judged(bare(one), bare(two)), "PASS note.match");
   assert.equal(judged(bare(one), other), "PASS note.match");
+  assert.match(judged(bare(one), changed(other, "opened", { first: null })), /^FAIL the first seat .*HAND-2/);
   assert.match(judged(other, changed(bare(three), "opened", { match: FRESH })), /^FAIL the match/);
 });
 
@@ -85,5 +86,7 @@ test("what cannot be told", () => {
   assert.equal(judged({ ...one, final: false }, two), "SKIP note.match_not_ended");
   assert.equal(judged(one, { ...two, final: false }), "PASS note.match");
   assert.match(judged({ ...one, final: false }, three), /^FAIL hand 3/);
+  assert.match(judged({ ...one, final: false }, two, one), /^FAIL hand 1/, "what one file leaves open hides no fault between others");
+  assert.match(judged(null, two, one), /^FAIL hand 1/);
   assert.equal(judged(changed(one, "table", { ruleset: {} }), two), "SKIP note.match_no_game");
 });

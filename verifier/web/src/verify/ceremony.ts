@@ -3,6 +3,7 @@
 import { fromHex, hex, u32be, utf8 } from "./bytes.ts";
 import { verifySignature } from "./ed25519.ts";
 import type { BySeat, HandEvent } from "./events.ts";
+import { isLost } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import type { Findings } from "./findings.ts";
 import { extract, hash, message } from "./hashing.ts";
@@ -66,8 +67,8 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
   const terms = file.table.digest;
   const at = findings.checks.length;
 
-  const { last, disclosed } = file;
-  if (last.type === "hand.aborted" && last.body.reason === "lost") findings.na("server.commitment", "note.lost");
+  const { disclosed } = file;
+  if (isLost(file)) findings.na("server.commitment", "note.lost");
   else if (!disclosed) findings.skip("server.commitment", "note.not_disclosed", `committed to ${commitment}`);
   else {
     const made = hex(hash("server seed", fromHex(disclosed.serverSeed)));

@@ -73,11 +73,16 @@ export function readFile(data: Uint8Array): HandFile | null {
 function unknown(raw: Uint8Array): Said | null {
   const found = raw.length <= LONGEST ? tryRead(raw) : "json";
   const event = typeof found === "string" ? null : found.value;
-  if (!isObject(event) || typeof event["type"] !== "string") return null;
+  if (!isObject(event)) return null;
   const { v, type, game } = event;
   if (typeof v === "string" && v !== "fairdeal/1") return said("unreadable.version");
   const known = type !== "table.opened" || typeof game !== "string" || GAMES.has(game);
   return known ? null : said("unreadable.game");
+}
+
+/** The service has lost its secret of this hand: it can open nothing. */
+export function isLost({ last }: HandFile): boolean {
+  return last.type === "hand.aborted" && last.body.reason === "lost";
 }
 
 function faultOf(file: JsonObject): string {

@@ -1,9 +1,10 @@
-/** The replay of one hand: whose cards lie where after each event, and what may come then. Spec: HAND-9..16, DECK-3. */
+/** The replay of one hand: whose cards lie where after each event, and what may come then. Spec: HAND-9..16, DECK-3, VER-9. */
 
 import { hex, u32be } from "./bytes.ts";
 import type { Seeds } from "./ceremony.ts";
 import { Deck, at, joinPlaces, opens, type Place } from "./decks.ts";
 import type { EventOf, HandEvent, Type } from "./events.ts";
+import { isLost } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import type { Dealing, DealingGame, Throw } from "./games/base.ts";
 import { Stream, hash, pick } from "./hashing.ts";
@@ -64,6 +65,8 @@ export class Replay {
   readonly #counts = new Map<string, number>();
   /** A fault of `cards.returned`, which the next check reports. */
   #returned = "";
+  /** The checks before which faults have come: what is found later is not held against them. Spec: VER-9. */
+  #behind: "" | "deal" | "numbered" = "";
 
   constructor(file: HandFile, seeds: Seeds, game: DealingGame) {
     const seats = Array.from({ length: file.table.body.seats }, (_, seat) => seat);
@@ -80,11 +83,20 @@ export class Replay {
   *run(): Generator<void, void> {
     const { steps } = this.#file;
     for (const [index, event] of steps.entries()) {
-      if (index > 1) this.#step(event, steps[index - 1] as HandEvent); // there is one before
+      if (index > 1) this.#next(event, steps[index - 1] as HandEvent); // there is one before
       yield;
     }
     // What went back last in a hand that goes on is a fault of its end so far.
     this.end ||= this.#returned;
+  }
+
+  #next(event: HandEvent, before: HandEvent): void {
+    const { deal } = this;
+    const { fault } = this.order;
+    this.#step(event, before);
+    if (this.#behind) this.order.fault = fault;
+    if (this.#behind === "numbered") this.deal = deal;
+    if (!this.order.fault) this.#behind = this.deal ? "deal" : this.#returned || this.found.at(-1)?.fault ? "numbered" : this.#behind;
   }
 
   #step(event: HandEvent, before: HandEvent): void {
@@ -254,6 +266,7 @@ export class Replay {
         if (deck.order[position] !== card) fault ||= `${card} does not lie where it is shown`;
         else if (deck.salts[position] !== salt) fault ||= `the salt of ${card} is not the one of its place (DECK-1)`;
       } else if (this.#file.disclosed) skip = "note.epoch";
+      else if (isLost(this.#file)) skip = "note.lost";
       else {
         // One for each card, in the order of the events (FILE-4).
         const opening = this.#file.openings[this.stated.length - 1];
@@ -318,7 +331,7 @@ export class Replay {
     let wrong = "";
     const back = new Set(pool);
     // A card that comes back twice was not thrown by one of the seats that say so: the pool is not known.
-    if (key && pool && !pool.includes(undefined) && back.size === pool.length) {
+    if (!this.#behind && key && pool && !pool.includes(undefined) && back.size === pool.length) {
       const deck = new Deck(key, epoch, this.#game.deck(this.#file.table.body.ruleset).filter((card) => back.has(card)));
       this.decks.set(epoch, deck);
       if (deck.root !== deck_root) wrong = "the root is not that of the pool, shuffled with the new seeds (HAND-13)";

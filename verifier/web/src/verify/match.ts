@@ -5,7 +5,7 @@ import type { HandFile } from "./file.ts";
 import { readFile } from "./file.ts";
 import { Findings, said } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
-import type { Check, Json, Report, Word } from "./outcome.ts";
+import type { Check, Json, Report, Said, Word } from "./outcome.ts";
 import { isSame } from "./play/base.ts";
 import { PLAY } from "./play/index.ts";
 import { verifySteps } from "./verify.ts";
@@ -67,34 +67,38 @@ export function checkFollowing(files: readonly (HandFile | null)[]): Check {
 }
 
 function judge(files: readonly (HandFile | null)[], findings: Findings): void {
-  const read = files.filter((file) => file !== null);
-  const [first, ...rest] = read;
-  if (!first || read.length < files.length) {
-    findings.skip("match", "note.match_unreadable");
-    return;
-  }
-  let before = first;
-  for (const file of rest) {
-    const { body } = before.opened;
+  let unknown: Said | null = null;
+  for (const [at, file] of files.entries()) {
+    const before = files[at - 1];
+    if (!before || !file) continue;
     const order = orderFault(before, file);
-    if (!order && !before.final) {
-      findings.skip("match", said("note.match_not_ended", { hand: body.hand }));
-      return;
-    }
-    if (!order && rulesetFault(before.table.body)) {
-      findings.skip("match", "note.match_no_game");
-      return;
-    }
-    const fault = order || stateFault(before, file);
+    const open = order ? null : openEnd(before);
+    const fault = order || (open ? "" : stateFault(before, file));
     if (fault) {
       findings.fail("match", fault);
       return;
     }
-    before = file;
+    unknown ??= open;
+  }
+  const read = files.filter((file) => file !== null);
+  const [first, last] = [read[0], read.at(-1)];
+  if (!first || !last || read.length < files.length) {
+    findings.skip("match", "note.match_unreadable");
+    return;
+  }
+  if (unknown) {
+    findings.skip("match", unknown);
+    return;
   }
   const start = first.opened.body.hand;
   const note = start === 1 ? "note.match" : "note.match_later";
-  findings.pass("match", said(note, { first: start, last: before.opened.body.hand }));
+  findings.pass("match", said(note, { first: start, last: last.opened.body.hand }));
+}
+
+/** Why a hand does not tell what the next one begins with, or null. */
+function openEnd(before: HandFile): Said | null {
+  if (rulesetFault(before.table.body)) return said("note.match_no_game");
+  return before.final ? null : said("note.match_not_ended", { hand: before.opened.body.hand });
 }
 
 /** Spec: PLAY-9. */
@@ -125,6 +129,7 @@ function stateFault(before: HandFile, after: HandFile): string {
     seat = result["first"] ?? null;
   } else {
     seat = next.first; // without a referee nobody says who is first after a closed hand
+    if (seat === null && game !== "azi") return `the first seat of hand ${next.hand} is drawn although the hand before was closed (HAND-2)`;
   }
   if (!isSame(next.match, carried)) {
     return `the match before hand ${next.hand} is not the one after the hand before (PLAY-2)`;

@@ -150,7 +150,9 @@ export function checkMine(file: HandFile, dealt: Dealt, mine: Mine | null, findi
       else if (used.some((one) => one !== seed)) fault ||= `seat ${seat}'s seed of epoch ${epoch} in this file is not the one noted`;
     });
   }
-  for (const { card, epoch, position } of mine.cards) {
+  // At a table whose terms are those of no game nobody can say who received what.
+  if (mine.cards.length > 0 && dealt.received.size === 0) missing ??= said("note.cards_unchecked");
+  else for (const { card, epoch, position } of mine.cards) {
     const place = at(epoch, position);
     const there = dealt.cards.get(place) ?? stated.get(place);
     if (!dealt.received.get(mine.seat)?.has(place)) fault ||= `position ${position} of epoch ${epoch} did not come to seat ${mine.seat}`;

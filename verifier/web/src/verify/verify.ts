@@ -98,6 +98,8 @@ function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<type
   } else if (given.notes !== undefined) {
     fault = "the notes are none (NOTE-1)";
   }
+  const stranger = seeds.find(([seat]) => seat >= file.table.body.seats);
+  if (stranger) fault ||= `the table has no seat ${stranger[0]}`;
   const asked = fault !== "" || seeds.some(([, list]) => list.length > 0) || (notes?.cards.length ?? 0) > 0;
   return {
     trusted: key === undefined ? null : (readKey(key) ?? key),
