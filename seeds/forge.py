@@ -7,7 +7,8 @@ chain, heads, terms, the proof. So each file fails by the one check that is ther
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from fairdeal.encoding import encode, format_time, parse_time
@@ -15,7 +16,8 @@ from fairdeal.hashing import digest
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
-from seeds.hands import Vector, new_table, play_kozel
+from fairdeal.merkle import leaf_hash, node_hash
+from seeds.hands import Vector, new_table, play_azi, play_kozel
 from seeds.local import Book, named
 
 Events = list[dict[str, Any]]
@@ -30,6 +32,8 @@ class Broken(NamedTuple):
     failed: str | None
     receipt: str | None = None
     """A receipt that the player kept, to be given with the file."""
+    checks: Mapping[str, str] = MappingProxyType({})
+    """What else must be found, by check."""
 
 
 def _load(vector: Vector) -> tuple[File, Events]:
@@ -68,6 +72,17 @@ def _prove(file: File, key: SigningKey | None = None) -> None:
         note = Checkpoint(key.name, size, book.tree.root()).sign(key)
         receipt = Receipt(index, receipt.path, note)
     file["proof"] = receipt.text()
+
+
+def _shorten(file: File) -> None:
+    """A checkpoint whose root is what an inclusion path that is one hash too short leads to."""
+    _prove(file)
+    receipt, key = Receipt.parse(file["proof"]), Book().key
+    left, right = receipt.path[:2]
+    # Index 9 of 11: the right one of a pair, which is the left one of a node.
+    root = node_hash(node_hash(left, leaf_hash(file["events"][-1].encode())), right)
+    note = Checkpoint(key.name, 11, root).sign(key)
+    file["proof"] = Receipt(receipt.index, receipt.path[:2], note).text()
 
 
 def _forged(vector: Vector, change: Callable[[Events, File], None]) -> bytes:
@@ -146,6 +161,18 @@ def _format(valid: dict[str, Vector]) -> Iterator[Broken]:
         _edited(short, lambda f: f.__setitem__("format", "fairdeal-hand/2")),
         None,
     )
+
+    def typeless(file: File) -> None:
+        event = json.loads(file["events"][2]) | {"type": 0, "v": "fairdeal/2"}
+        file["events"][2] = encode(event).decode()
+
+    yield Broken("kozel-typeless_version_fail", _edited(short, typeless), None)
+
+    def beside(file: File) -> None:
+        typeless(file)
+        file["events"][3] = 0
+
+    yield Broken("kozel-version_beside_fail", _edited(short, beside), None)
     yield Broken("kozel-hex_case_fail", raw_event(lambda e: e.replace("a", "A", 1)), "format")
     yield Broken(
         "kozel-duplicate_key_fail", raw_event(lambda e: e[:-1] + ',"v":"fairdeal/1"}'), "format"
@@ -307,6 +334,16 @@ def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
     yield Broken("kozel-rechosen_fail", _forged(kozel, rechosen), "discard.1")
 
     yield _rechosen_in_play(valid["kozel-played"])
+    # A discard that is disclosed with a card too few: what the reshuffle took is not known, nor is
+    # where any of its cards lay. That says nothing about the shuffle.
+
+    def fewer(_: Events, file: File) -> None:
+        file["disclosed"]["discards"]["1"][0].pop()
+
+    unknown = {"shuffle": "SKIP", "reshuffle.1": "SKIP", "disclosure": "FAIL"}
+    yield Broken(
+        "mus-unknown_pool_fail", _forged(mus, fewer), _discard_of(mus, 1, 0), None, unknown
+    )
 
     def foreign(events: Events, _: File) -> None:
         shown = _of(events, "cards.shown")["shown"][0]
@@ -408,12 +445,16 @@ def _ending(valid: dict[str, Vector]) -> Iterator[Broken]:
         "kozel-withheld_fail", _forged(valid["kozel-aborted_seal"], withheld), "disclosure"
     )
 
+    yield from _lost()
+
     def path(file: File) -> None:
         lines = file["proof"].split("\n")
         lines[2], lines[3] = lines[3], lines[2]
         file["proof"] = "\n".join(lines)
 
     yield Broken("mus-path_fail", _edited(mus, path), "log.inclusion")
+
+    yield Broken("mus-short_path_fail", _edited(mus, _shorten), "log.inclusion")
 
     def stranger(file: File) -> None:
         _prove(file, SigningKey("vectors.example/log", named("another log key")))
@@ -426,6 +467,37 @@ def _ending(valid: dict[str, Vector]) -> Iterator[Broken]:
 
     yield Broken("svoi-signature_fail", _forged(valid["svoi-keyed"], unsigned), "seat.signature.0")
     yield _sibling(kozel)
+
+
+def _discard_of(vector: Vector, seat: int, k: int) -> str:
+    """The check of the event that has a seat's k-th discard."""
+    _, events = _load(vector)
+    throws = [event["discards"] for event in events if event["type"] == "cards.discarded"]
+    numbers = [number for number, one in enumerate(throws, 1) if str(seat) in one]
+    return f"discard.{numbers[k]}"
+
+
+def _lost() -> Iterator[Broken]:
+    """The service has lost its secret after a card was shown. So it can open none. Spec: FILE-4."""
+    table = new_table("azi", "a9", disclosure="table")
+    table.deal()
+    play_azi(table, 1)
+    table.abort("lost")
+    vector = Vector("azi-lost", table.transcript().encode(), table, "FAILED", 1)
+    untold = {"server.commitment": "N/A", "deal": "SKIP", "show.1": "SKIP"}
+    yield Broken("azi-lost_fail", vector.file, "end", None, untold | {"disclosure": "SKIP"})
+
+    def opened(file: File) -> None:
+        shown = [place for place, _, _ in table.hand.shown]
+        file["openings"] = [table.secrets.opening(place).to_dict() for place in shown]
+
+    yield Broken(
+        "azi-lost_opened_fail",
+        _edited(vector, opened),
+        "end",
+        None,
+        untold | {"disclosure": "FAIL"},
+    )
 
 
 def _sibling(vector: Vector) -> Broken:

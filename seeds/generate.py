@@ -15,6 +15,7 @@ from seeds.answers import ANSWERS
 from seeds.forge import broken_hands
 from seeds.hands import valid_hands
 from seeds.local import Book
+from seeds.noted import noted_hands
 from seeds.played import lies, matches, played_hands
 from seeds.witnessed import witnessed_hands
 
@@ -44,19 +45,32 @@ def vectors() -> dict[str, bytes]:
             "exit": 4 if broken.failed is None else 1,
             "failed": broken.failed,
         }
+        if broken.checks:
+            index[name]["checks"] = dict(broken.checks)
         if broken.receipt is not None:
             kept = broken.name.removesuffix("_fail") + ".receipt"
             files[kept] = broken.receipt.encode()
             index[name]["receipts"] = [kept]
     for asked in witnessed_hands():
-        name, kept = f"{asked.name}.fair.json", f"{asked.name.removesuffix('_fail')}.receipt"
-        files[name], files[kept] = asked.file, asked.receipt.encode()
+        name = f"{asked.name}.fair.json"
+        files[name] = asked.file
+        files |= {kept: text.encode() for kept, text in asked.receipts.items()}
         index[name] = {
             "verdict": "FAILED" if asked.failed else "VERIFIED",
             "exit": 1 if asked.failed else 0,
             "failed": asked.failed,
-            "receipts": [kept],
+            "receipts": list(asked.receipts),
             "witnesses": list(asked.witnesses),
+        }
+    for noted in noted_hands():
+        name, kept = f"{noted.name}.fair.json", f"{noted.name.removesuffix('_fail')}.notes.json"
+        files[name], files[kept] = noted.file, noted.notes
+        index[name] = {
+            "verdict": "FAILED" if noted.failed else "VERIFIED",
+            "exit": 1 if noted.failed else 0,
+            "failed": noted.failed,
+            "checks": {"mine": "FAIL" if noted.failed else "PASS"},
+            "notes": kept,
         }
     for lie in lies():
         name = f"{lie.name}.fair.json"

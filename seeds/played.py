@@ -5,12 +5,14 @@ Spec: play.md and the pages of the games.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from random import Random
 from typing import Any, NamedTuple
 
 from fairdeal.cards import Card
+from fairdeal.encoding import encode
 from fairdeal.errors import StateError
 from fairdeal.events import (
     CardsDrawn,
@@ -24,7 +26,7 @@ from fairdeal.events import (
 from fairdeal.games.rules.base import Choice, Declare, Draw, Move, Play
 from fairdeal.hand import Phase
 from seeds.bots import Bot, greedy_bot, random_bot
-from seeds.hands import Vector, new_table
+from seeds.hands import Vector, new_table, play_kozel
 from seeds.local import LocalTable
 
 _BOT = greedy_bot()
@@ -184,6 +186,23 @@ ABORTED: Mapping[str, int] = {"kozel-match": 2, "mus-match": 2, "svoi-match": 2}
 """Which hand of a match is aborted after a move, and then played again."""
 
 
+BEGUN = ("mus-match", 2)
+"""Of this hand there is a file from before it was dealt as well."""
+
+
+def _begun(name: str, table: LocalTable) -> Vector:
+    """The file of a hand that is under way. Spec: FILE-2."""
+    file = json.loads(table.transcript().encode())
+    ends = next(
+        i for i, raw in enumerate(file["events"]) if json.loads(raw)["type"] == "hand.dealt"
+    )
+    events = file["events"][:ends]
+    book = table.book
+    receipt = book.receipt(book.entries.index(events[-1].encode()))
+    value = {"format": file["format"], "events": events, "openings": [], "proof": receipt.text()}
+    return Vector(name, encode(value), table, "INCOMPLETE", 3)
+
+
 def _match(name: str, terms: _Table) -> Iterator[Vector]:
     table = new_table(
         terms.game, terms.name, referee=True, ruleset=terms.ruleset, seats=terms.seats
@@ -197,6 +216,8 @@ def _match(name: str, terms: _Table) -> Iterator[Vector]:
         else:
             play_out(table, bot)
         yield _vector(f"{name}_{number}", table)
+        if (name, number) == BEGUN:
+            yield _begun(f"{name}_{number}_begun", table)
         result = table.hand.result
         if result is not None and result["winner"] is not None:
             return
@@ -206,11 +227,7 @@ def matches(names: list[str]) -> Iterator[Match]:
     """The matches among the files, right ones and wrong ones."""
     for name in MATCHES:
         files = sorted(
-            (
-                n
-                for n in names
-                if n.startswith(f"{name}_") and n[len(name) + 1].isdigit() and "lie" not in n
-            ),
+            (n for n in names if n.startswith(f"{name}_") and n[len(name) + 1 : -10].isdigit()),
             key=_number,
         )
         yield Match(name, tuple(files), 0, None)
@@ -220,6 +237,17 @@ def matches(names: list[str]) -> Iterator[Match]:
     yield Match("kozel-match_mixed_fail", mixed, 1, "match")
     lie = ("kozel-match_1.fair.json", "kozel-match_2_lie.fair.json")
     yield Match("kozel-match_carried_fail", lie, 1, "match")
+    redrawn = ("kozel-operator.fair.json", "kozel-redrawn.fair.json")
+    yield Match("kozel-redrawn_fail", redrawn, 1, "match")
+    # What one file leaves open hides no fault between two others. Spec: VER-7
+    cut, later = "kozel-cut_off_fail.fair.json", "mus-match_5.fair.json"
+    first, begun, third = (
+        f"mus-{name}.fair.json" for name in ("match_1", "match_2_begun", "match_3")
+    )
+    yield Match("mus-begun", (first, begun, third), 3, None)
+    yield Match("mus-begun_gap_fail", (first, begun, third, later), 1, "match")
+    yield Match("mus-unreadable_fail", (cut, first), 4, None)
+    yield Match("mus-unreadable_gap_fail", (cut, first, third), 1, "match")
 
 
 def _number(name: str) -> int:
@@ -350,6 +378,16 @@ def _kozel_lies() -> Iterator[Lie]:
     table.deal()
     play_out(table)
     yield Lie("kozel-match_2_lie", table.transcript().encode(), None)
+    # Without a referee: the first seat is drawn again although the hand before was closed.
+    table = new_table("kozel", "k7", custody="operator", contribute=(1, 2))
+    table.deal()
+    play_kozel(table, 1)
+    table.close()
+    undealt = replace(table.hand, reason="operator", dealt=None, first=None)
+    table.table = replace(table.table, hand=undealt)
+    table.deal()
+    table.close()
+    yield Lie("kozel-redrawn", table.transcript().encode(), None)
     yield _score("kozel", "kozel-score", ("score", "points", 0), 1)
     yield _score("kozel", "kozel-leads_next", ("first",), 1)
 

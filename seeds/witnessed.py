@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from fairdeal.log.checkpoint import Checkpoint
@@ -15,17 +15,17 @@ WITNESS = CosigningKey("witness.example/w1", named("witness key"))
 
 
 class Witnessed(NamedTuple):
-    """A file, the receipt of its sealed head, and the first check that must fail if one does."""
+    """A file, receipts of its sealed head by name, and the check that must fail, if one does."""
 
     name: str
     file: bytes
-    receipt: str
+    receipts: Mapping[str, str]
     failed: str | None
     witnesses: tuple[str, ...] = (str(WITNESS.verifier),)
 
 
 def witnessed_hands() -> Iterator[Witnessed]:
-    """One hand, and three receipts. Spec: WIT-2, WIT-10."""
+    """One hand, three receipts, and two of these together. Spec: WIT-2, WIT-10."""
     table = new_table("kozel", "kw")
     table.open_hand()
     table.seal()
@@ -37,7 +37,11 @@ def witnessed_hands() -> Iterator[Witnessed]:
     table.close()
     later = Checkpoint(book.key.name, len(book.entries), book.tree.root())
     file = table.transcript().encode()
-    good, other = WITNESS.cosign(head, _TIME), WITNESS.cosign(later, _TIME)
-    yield Witnessed("kozel-cosigned", file, receipt + good, None)
-    yield Witnessed("kozel-not_cosigned_fail", file, receipt, "log.witness")
-    yield Witnessed("kozel-cosignature_fail", file, receipt + other, "log.witness")
+    good = {"kozel-cosigned.receipt": receipt + WITNESS.cosign(head, _TIME)}
+    none = {"kozel-not_cosigned.receipt": receipt}
+    bad = {"kozel-cosignature.receipt": receipt + WITNESS.cosign(later, _TIME)}
+    yield Witnessed("kozel-cosigned", file, good, None)
+    yield Witnessed("kozel-not_cosigned_fail", file, none, "log.witness")
+    yield Witnessed("kozel-cosignature_fail", file, bad, "log.witness")
+    # The bad one does not count, and that is all.
+    yield Witnessed("kozel-cosigned_once", file, bad | good, None)
