@@ -120,6 +120,7 @@ class Sheet:
         more += [] if asked.rotations is None else [("rotations", asked.rotations.encode())]
         more += [(f"{i}.receipt", one.encode()) for i, one in enumerate(asked.receipts)]
         more += [(f"{i}.vkey", one.encode()) for i, one in enumerate(asked.witnesses)]
+        more += [("notes.json", asked.notes.encode())] if asked.notes else []
         self.give(("hand.fair.json", asked.data), *more)
 
     @property

@@ -303,9 +303,29 @@ def _spoil(rng: Rng, path: Path) -> Mutated:
     return Mutated(f"{kind}, mended and proved", _bytes(file))
 
 
+def reordered(count: int, seed: int = 5) -> Iterator[Mutated]:
+    """Hands with reshuffles, whose events are left out, doubled or put in another order."""
+    paths = [path for path in FILES if b"stock.reshuffled" in path.read_bytes()]
+    for i in range(count):
+        path = paths[i % len(paths)]
+        rng = random.Random(f"{seed}/{path.name}/{i // len(paths)}")
+        file = json.loads(path.read_bytes())
+        events = [json.loads(raw) for raw in file["events"]]
+        kinds = [rng.choice((_drop, _double, _swap, _swap)) for _ in range(rng.choice((1, 1, 2)))]
+        for kind in kinds:
+            kind(rng, events)
+        file["events"] = _mended(file["events"], events)
+        _prove(file)
+        names = ", ".join(kind.__name__.removeprefix("_") for kind in kinds)
+        yield Mutated(f"{i}: {path.name}: {names}", _bytes(file))
+
+
 def mutated(count: int, seed: int = 5) -> Iterator[Mutated]:
-    """Spoilt files, each right vector of `seeds/` in turn."""
+    """Spoilt files, each right vector of `seeds/` in turn.
+
+    How a file is spoilt depends on its name, so a new vector changes nothing about the others.
+    """
     for i in range(count):
         path = FILES[i % len(FILES)]
-        made = _spoil(random.Random(f"{seed}/{i}"), path)
+        made = _spoil(random.Random(f"{seed}/{path.name}/{i // len(FILES)}"), path)
         yield Mutated(f"{i}: {path.name}: {made.name}", made.data)

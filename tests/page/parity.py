@@ -45,13 +45,16 @@ class Asked(NamedTuple):
     witnesses: tuple[str, ...] = ()
     rotations: str | None = None
     key: str = KEY
+    notes: str | None = None
 
 
 def vector(name: str) -> Asked:
     """A vector of `seeds/`, with what its line of the index says is given."""
     expected = INDEX[name]
     kept = tuple((SEEDS / one).read_text("utf-8") for one in expected.get("receipts", ()))
-    return Asked((SEEDS / name).read_bytes(), kept, tuple(expected.get("witnesses", ())))
+    notes = (SEEDS / expected["notes"]).read_text("utf-8") if "notes" in expected else None
+    witnesses = tuple(expected.get("witnesses", ()))
+    return Asked((SEEDS / name).read_bytes(), kept, witnesses, notes=notes)
 
 
 def rotated() -> dict[str, Asked]:
@@ -91,6 +94,7 @@ def by_python(asked: Asked) -> Said:
         receipts=list(asked.receipts),
         witnesses=list(asked.witnesses),
         rotations=None if asked.rotations is None else asked.rotations.encode(),
+        notes=None if asked.notes is None else asked.notes.encode(),
     )
     checks = tuple((check.id, check.status) for check in report.checks)
     return Said(report.verdict, report.exit, report.failed, checks)
@@ -119,6 +123,7 @@ def by_typescript(asked: Iterable[Asked], web: Path = WEB) -> list[Said]:
                 "receipts": one.receipts,
                 "witnesses": one.witnesses,
                 **({} if one.rotations is None else {"rotations": one.rotations}),
+                **({} if one.notes is None else {"notes": one.notes}),
             }
         )
         + "\n"

@@ -59,7 +59,9 @@ def unmangled_files() -> tuple[int, list[str]]:
 
 def forged_hands() -> tuple[int, list[str]]:
     """Control: hands that are not right are found not to be."""
-    names = [name for name, e in INDEX.items() if e["exit"] == 1 and "receipts" not in e]
+    names = [
+        name for name, e in INDEX.items() if e["exit"] == 1 and not e.keys() & {"notes", "receipts"}
+    ]
     return len(names), [n for n in names if verify((SEEDS / n).read_bytes(), key=KEY).exit == 1]
 
 

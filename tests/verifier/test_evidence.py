@@ -239,7 +239,43 @@ def test_own_seeds():
     assert report.status("mine") == "SKIP"
     assert report.exit == 3
     report = verify(b.file(), key=B.VKEY, mine={9: "00" * 32})
-    assert report.status("mine") == "SKIP"
+    assert report.failed == "mine"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {},
+        {"cards": []},
+        {"seeds": []},
+        {"cards": [], "receipts": [], "seeds": []},
+    ],
+    ids=["all", "seeds", "cards", "nothing"],
+)
+def test_notes_of_a_seat_that_the_table_does_not_have(kept):
+    report = verify(B.svoi().file(), notes=notes(B.svoi(), 1, **kept))
+    assert report.status("mine") == ("N/A" if "receipts" in kept else "PASS")
+    report = verify(B.svoi().file(), notes=notes(B.svoi(), 1, seat=2, **kept))
+    assert report.failed == "mine"
+
+
+def test_cards_noted_at_a_table_whose_terms_are_those_of_no_game():
+    b = B.azi(forge=lambda body: body.get("ruleset", {}).update(blind=2))
+    report = verify(b.file(), notes=notes(b))
+    assert (report.failed, report.status("mine")) == ("terms", "SKIP")
+
+
+def test_cards_noted_say_nothing_about_seeds_that_are_not_good():
+    b = B.mus()
+    b.shown = []
+    data = b.file(lambda v: v["disclosed"].update(server_seed="00" * 32))
+    report = verify(data, notes=notes(b))
+    assert report.failed == "server.commitment"
+    # Position 0 of epoch 0 was thrown, so no event states what lay there.
+    place = next(one for one in b.discards[0][0])
+    noted = [{"at": "", "card": b.orders[0][place[1]], "epoch": 0, "position": place[1]}]
+    assert verify(data, notes=notes(b, cards=noted)).status("mine") == "SKIP"
+    assert verify(b.file(), notes=notes(b, cards=noted)).status("mine") == "PASS"
 
 
 def test_notes_that_do_not_fit():

@@ -1456,6 +1456,26 @@ def test_after_a_wrong_secret_the_checks_that_need_it_are_not_made():
         assert report.status(check_id) == "SKIP"
 
 
+def test_a_pool_that_is_not_known_says_nothing_about_the_shuffle():
+    b = B.mus()
+    data = b.file(lambda v: v["disclosed"]["discards"]["1"][0].pop())
+    report = verify(data, key=B.VKEY)
+    assert report.failed.startswith("discard.")
+    for check_id in ("shuffle", "reshuffle.1"):
+        assert report.status(check_id) == "SKIP"
+    # A card of the first deck that is not where it is said to be is found all the same.
+    place = next(p for s in range(4) for p in b.hold[s] if p[0] == 0)
+
+    def forge(body):
+        for one in body.get("shown", []):
+            if (one["epoch"], one["position"]) == place:
+                one["card"] = "1o" if one["card"] != "1o" else "2o"
+
+    b = B.mus(forge=forge)
+    data = b.file(lambda v: v["disclosed"]["discards"]["1"][0].pop())
+    assert verify(data, key=B.VKEY).failed == "shuffle"
+
+
 def test_disclosed_before_the_end_is_no_pass():
     b = B.Builder("azi").start()
     report = verify(b.file(), key=B.VKEY)

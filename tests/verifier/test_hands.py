@@ -233,6 +233,25 @@ def test_a_lost_hand_fails():
     assert report.status("server.commitment") == "N/A"
 
 
+@pytest.mark.parametrize("disclosure", ["hand", "table"])
+def test_of_a_lost_hand_no_card_can_be_proved(disclosure):
+    b = B.Builder("azi", disclosure=disclosure).start()
+    b.show((0, b.hold[0][0])).abort("lost")
+    b.disclosed = False
+    untold = {"deal": "SKIP", "show.1": "SKIP"}
+    for openings, status in (([], "SKIP"), (b.value()["openings"], "FAIL")):
+        report = verify(b.file(lambda v, o=openings: v.update(openings=o)), key=B.VKEY)
+        assert report.failed == "end"
+        assert {check: report.status(check) for check in untold} == untold
+        # Policy `hand` asks for the secret, whatever has become of it.
+        assert report.status("disclosure") == ("FAIL" if disclosure == "hand" else status)
+    # The control: of a hand that was not lost, the openings are asked for.
+    b = B.Builder("azi", disclosure="table").start().abort("operator")
+    b.disclosed = False
+    assert verify(b.file(), key=B.VKEY).exit == 3
+    assert verify(b.file(lambda v: v.update(openings=[])), key=B.VKEY).failed == "deal"
+
+
 # Hands that are not disclosed, or not over.
 
 

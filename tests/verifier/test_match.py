@@ -172,6 +172,17 @@ def test_files_that_cannot_be_read():
     assert verify_match([], key=B.VKEY).check.status == "SKIP"
 
 
+def test_what_one_file_leaves_open_hides_no_fault_between_others():
+    files = table("close", "open", "close", "close", "close").files()
+    assert verify_match(files[:3], key=B.VKEY).check.status == "SKIP"
+    assert verify_match([*files[:3], files[4]], key=B.VKEY).check.status == "FAIL"
+    for bad, verdict, code in ((b"", "UNREADABLE", 4), (files[0] + b" ", "FAILED", 1)):
+        match = verify_match([bad, *files[2:4]], key=B.VKEY)
+        assert (match.verdict, match.exit, match.check.status) == (verdict, code, "SKIP")
+        match = verify_match([bad, files[2], files[4]], key=B.VKEY)
+        assert (match.verdict, match.exit, match.failed) == ("FAILED", 1, "match")
+
+
 def test_a_hand_that_has_not_ended():
     files = table("close", "open").files()
     match = verify_match(files, key=B.VKEY)

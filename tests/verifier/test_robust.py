@@ -161,6 +161,12 @@ UNREADABLE = {
     "another format": SMALL.replace(b"fairdeal-hand/1", b"fairdeal-hand/2"),
     "no format": SMALL.replace(b'"format"', b'"formats"'),
     "another version": SMALL.replace(b"fairdeal/1", b"fairdeal/2", 1),
+    "another version, of no type": SMALL.replace(
+        b'\\"hand.opened\\",\\"v\\":\\"fairdeal/1', b'0,\\"v\\":\\"fairdeal/2'
+    ),
+    "another version, beside what is no string": SMALL.replace(
+        b'"events":["', b'"events":[0,"'
+    ).replace(b"fairdeal/1", b"fairdeal/2", 1),
     "another game": SMALL.replace(b'\\"azi\\"', b'\\"faro\\"', 1),
 }
 

@@ -36,9 +36,12 @@ def test_hand(name):
         key=(SEEDS / "log.vkey").read_text(encoding="utf-8").strip(),
         receipts=[(SEEDS / one).read_bytes() for one in expected.get("receipts", [])],
         witnesses=expected.get("witnesses", []),
+        notes=(SEEDS / expected["notes"]).read_bytes() if "notes" in expected else None,
     )
     assert (report.exit, report.failed) == (expected["exit"], expected["failed"])
     assert report.verdict.startswith(expected["verdict"])
+    checks = expected.get("checks", {})
+    assert {check: report.status(check) for check in checks} == checks
 
 
 def test_signatures():

@@ -111,6 +111,18 @@ def test_a_bad_cosignature_fails_even_beside_a_good_one(hand, change):
     assert judged(hand, [receipt + bad + TWO.line(receipt)], (TWO,)) == ("PASS", 0)
 
 
+def test_a_receipt_with_a_bad_cosignature_spoils_no_other(hand):
+    receipt, end = hand.receipt(hand.sealed_head), hand.receipt()
+    bad, good = receipt + ONE.line(receipt, change=flip(75)), end + ONE.line(end)
+    for receipts in ([bad, good], [good, bad]):
+        report = verify(hand.file(), key=B.VKEY, receipts=receipts, witnesses=[ONE.vkey])
+        assert (check(report).status, report.exit) == ("PASS", 0)
+        assert "not good" in check(report).values
+    # The control: neither do two bad ones make a good one.
+    assert judged(hand, [bad, end + ONE.line(end, change=flip(75))]) == ("FAIL", 1)
+    assert judged(hand, [bad, end]) == ("FAIL", 1)
+
+
 def test_a_cosignature_of_another_head_fails(hand):
     receipt = hand.receipt(hand.sealed_head)
     other = B.receipt([b"another log"], 0)
