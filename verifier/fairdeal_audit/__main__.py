@@ -73,6 +73,13 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("dir", type=Path)
     one.add_argument("--every", type=int, default=60, metavar="SECONDS")
     one.add_argument("--times", type=int, default=0, metavar="N", help="stop after so many rounds")
+    one.add_argument(
+        "--patience",
+        type=int,
+        default=900,
+        metavar="SECONDS",
+        help="how long a log that does not answer, or not in full, is asked again (900)",
+    )
     return parser
 
 
@@ -208,15 +215,26 @@ def _run_judge(options: argparse.Namespace) -> int:
 
 
 def _run_watch(options: argparse.Namespace) -> int:
-    """Spec: AUD-8."""
-    if options.every < 0:
-        raise ValueError("--every takes a number of seconds")
+    """Audits again and again. Spec: AUD-8."""
+    if min(options.every, options.patience) < 0:
+        raise ValueError("--every and --patience take a number of seconds")
     rounds = 0
+    good: float | None = None
     while True:
-        code = _run_fetch(options)
-        code = code or _run_replay(options)
-        sys.stdout.flush()
         rounds += 1
+        began = time.monotonic()
+        try:
+            code = _run_fetch(options) or _run_replay(options)
+            good = time.monotonic()
+        except IncompleteError as error:
+            # A service that is stopped for a moment is no finding; one that stays away, or that
+            # was never there, is told.
+            if good is None or began - good >= options.patience or rounds == options.times:
+                raise
+            code = CLEAN
+            sys.stderr.write(f"fairdeal-audit: incomplete, and asked again: {error}\n")
+            sys.stderr.flush()
+        sys.stdout.flush()
         if code or rounds == options.times:
             return code
         time.sleep(options.every)

@@ -13,6 +13,7 @@ from fairdeal_audit.keys import (
     kept_rotations,
     out_of_force,
     served_rotations,
+    stray,
 )
 from fairdeal_audit.source import Source
 from fairdeal_audit.tiles import (
@@ -75,10 +76,14 @@ def fetch(
         head = parse_head(note)
     except FormatError as error:
         raise IncompleteError(f"the checkpoint is none: {error}") from None
-    before, served = kept_rotations(folder), served_rotations(source)
+    before = kept_rotations(folder)
+    served, fault = served_rotations(source)
     fork = fork_of_keys(before, served, key)
     if fork is not None:
         return Fetched(head, "FORK", "one of its keys has named two successors", fork)
+    fault = fault or stray(served, key)
+    if fault:
+        return Fetched(head, "KEY", fault)
     # A log that serves fewer rotations than it did has not taken any back.
     keys = max(Keys.of(key, before), Keys.of(key, served), key=lambda one: len(one.keys))
     accused = out_of_force(note, head, keys)

@@ -6,10 +6,17 @@ from fairdeal_audit.evidence import Evidence, rotations_of
 from fairdeal_audit.heads import write
 from fairdeal_audit.source import Source
 from fairdeal_audit.tiles import IncompleteError
-from fairdeal_verifier.encoding import MAX_FILE, UnreadableError
+from fairdeal_verifier.encoding import MAX_FILE, FormatError, UnreadableError
 from fairdeal_verifier.events import Step
 from fairdeal_verifier.note import Checkpoint, LogKey
-from fairdeal_verifier.rotation import Keys, Rotated, Rotation, read_rotations, write_rotations
+from fairdeal_verifier.rotation import (
+    Keys,
+    Rotated,
+    Rotation,
+    read_rotations,
+    served,
+    write_rotations,
+)
 
 ROTATIONS_FILE = "rotations"
 
@@ -29,17 +36,37 @@ def kept_rotations(folder: Path) -> tuple[Rotation, ...]:
         raise IncompleteError(f"{path}: {error}") from None
 
 
-def served_rotations(source: Source) -> tuple[Rotation, ...]:
+def served_rotations(source: Source) -> tuple[tuple[Rotation, ...], str]:
     """Fetches the rotations that a log serves.
 
+    Returns:
+        They, and what is wrong with them, or "".
+
     Raises:
-        IncompleteError: They lead nowhere.
+        IncompleteError: What is served is something else.
     """
     data = source.read(ROTATIONS_FILE, MAX_FILE)
     try:
-        return read_rotations(data) if data is not None else ()
+        return served(data) if data is not None else (), ""
     except UnreadableError as error:
-        raise IncompleteError(f"what the log serves of its keys is not good: {error}") from None
+        raise IncompleteError(f"what the log serves of its keys cannot be read: {error}") from None
+    except FormatError as error:
+        return (), f"what it serves of its keys leads nowhere: {error}"
+
+
+def stray(rotations: tuple[Rotation, ...], trusted: LogKey) -> str:
+    """Says why what a log serves of its keys does not follow from the trusted one, or "".
+
+    A log of another origin is not this one, and says nothing about it.
+
+    Spec: AUD-9
+    """
+    is_own = any(one.event.origin == trusted.name for one in rotations)
+    if is_own and not Keys.of(trusted, rotations).rotations:
+        return (
+            f"what it serves of its keys does not lead from {trusted.key_id.hex()}, the one trusted"
+        )
+    return ""
 
 
 def keep_rotations(folder: Path, keys: Keys) -> None:

@@ -161,17 +161,27 @@ def is_list(members: Any) -> bool:  # noqa: ANN401 (JSON is anything)
     )
 
 
+def served(data: bytes) -> tuple[Rotation, ...]:
+    """Reads what `/log/rotations` serves, and tells what is not it from what is not good.
+
+    Raises:
+        UnreadableError: It is not that, or of another version.
+        FormatError: It does not lead from one key to the next. Spec: LOG-32
+    """
+    _, value = read_json(data)
+    if type(value) is not dict or value.get("format") != FORMAT:
+        raise UnreadableError(f"the rotations are not of the format {FORMAT}")
+    return lead(value.get("rotations"))
+
+
 def read_rotations(data: bytes) -> tuple[Rotation, ...]:
     """Reads what `/log/rotations` serves.
 
     Raises:
         UnreadableError: It is not that, or does not lead from one key to the next. Spec: VER-8
     """
-    _, value = read_json(data)
-    if type(value) is not dict or value.get("format") != FORMAT:
-        raise UnreadableError(f"the rotations are not of the format {FORMAT}")
     try:
-        return lead(value.get("rotations"))
+        return served(data)
     except FormatError as error:
         raise UnreadableError(f"the rotations do not lead anywhere: {error}") from None
 
