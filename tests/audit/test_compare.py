@@ -157,3 +157,42 @@ def test_control_watch_goes_on_as_long_as_nothing_is_found(tmp_path, monkeypatch
     assert slept == [60, 60, 60]
     shutil.rmtree(tmp_path / "log/tile")
     assert run("watch", tmp_path / "log", tmp_path / "dir2", "--key", KEY)[0] == 3
+
+
+def test_watch_asks_a_log_that_does_not_answer_again(tmp_path, monkeypatch, run):
+    events = events_of(honest())
+    grown(events, 20, tmp_path / "log")
+    now = [0.0]
+    gone = []
+
+    def sleep(seconds):
+        now[0] += seconds
+        if now[0] == 7:
+            (tmp_path / "log/checkpoint").rename(tmp_path / "away")
+        elif now[0] == comes_back:
+            (tmp_path / "away").rename(tmp_path / "log/checkpoint")
+        elif comes_back == 21 and now[0] == 70:
+            gone.append(True)
+            (tmp_path / "log/checkpoint").rename(tmp_path / "away")
+
+    monkeypatch.setattr("time.sleep", sleep)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    argv = ("watch", tmp_path / "log", tmp_path / "dir", "--key", KEY, "--every", 7)
+    comes_back = 21
+    assert run(*argv, "--patience", 20, "--times", 6)[0] == 0
+    # It is the whole time that counts, anew each time; then it ends, and not as clean.
+    now[0] = 0
+    assert run(*argv, "--patience", 20)[0] == 3
+    assert gone
+    assert now[0] == 63 + 21
+    # One that was never there is told at once.
+    now[0] = 0
+    assert run(*argv, "--patience", 20)[0] == 3
+    assert now[0] == 0
+
+
+def test_watch_that_ends_with_an_incomplete_round_is_incomplete(tmp_path, monkeypatch, run):
+    grown(events_of(honest()), 20, tmp_path / "log")
+    monkeypatch.setattr("time.sleep", lambda _: (tmp_path / "log/checkpoint").unlink())
+    argv = ("watch", tmp_path / "log", tmp_path / "dir", "--key", KEY, "--times", 2)
+    assert run(*argv)[0] == 3

@@ -10,10 +10,12 @@ import random
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
+from fairdeal.log.note import SigningKey
 from fairdeal_audit.evidence import Evidence, entry_of
 from fairdeal_audit.heads import parse_head
 from fairdeal_audit.judge import judge
@@ -22,7 +24,7 @@ from fairdeal_audit.tiles import Folder
 from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.note import LogKey, Receipt
 from fairdeal_verifier.rotation import Rotated, read_rotations
-from seeds.local import Book
+from seeds.local import Book, named
 from tests.audit.cheats import encode
 from tests.audit.generate import ORIGIN, keys_of, rotations_of, write_book
 from tests.audit.rotated import (
@@ -163,6 +165,65 @@ def test_what_leads_nowhere_is_incomplete(data, tmp_path, run):
     (tmp_path / "log/rotations").write_bytes(data)
     argv = ("fetch", tmp_path / "log", tmp_path / "dir", "--key", vkeys(book)[0])
     assert run(*argv)[0] == 3
+
+
+def broken_change(book: Book) -> dict[str, Any]:
+    """A document whose entry the old key has not signed, though it names it."""
+    other = begun()
+    other.key = SigningKey(ORIGIN, named("not the log's"))
+    other.rotate("second")
+    change = rotations_of(other)
+    entry = json.loads(change["rotations"][0]["entry"])
+    entry["old_key"] = vkeys(book)[0]
+    change["rotations"][0]["entry"] = encode(entry).decode()
+    return change
+
+
+def change_of_others(_book: Book) -> dict[str, Any]:
+    """A document that is good in itself, of this origin, and of keys that nobody knows."""
+    other = begun()
+    other.key = SigningKey(ORIGIN, named("not the log's"))
+    other.rotate("second")
+    return rotations_of(other)
+
+
+def change_without_the_first(_book: Book) -> dict[str, Any]:
+    """The honest document, but for the change of the key that is trusted."""
+    value = rotations_of(thrice())
+    del value["rotations"][0]
+    return value
+
+
+@pytest.mark.parametrize("document", [broken_change, change_of_others, change_without_the_first])
+@pytest.mark.parametrize("known", [False, True], ids=["the first time", "later"])
+def test_a_change_that_does_not_follow_from_the_trusted_key_is_found(
+    document, known, tmp_path, run
+):
+    """AUD-9: whatever the checkpoint is signed by, here the trusted key itself."""
+    book = begun()
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    write_book(book, log)
+    argv = ("fetch", log, folder, "--key", vkeys(book)[0])
+    if known:
+        assert run(*argv)[0] == 0
+    (log / "rotations").write_text(json.dumps(document(book)), "utf-8")
+    code, found = run(*argv)
+    assert (code, found["code"]) == (1, "KEY")
+    assert not (folder / "evidence").exists()
+    assert run("watch", log, folder, "--key", vkeys(book)[0], "--times", 3)[0] == 1
+    # The control: taken away, it is the log that it was.
+    (log / "rotations").unlink()
+    assert run(*argv)[0] == 0
+
+
+def test_the_changes_of_another_log_say_nothing_about_this_one(tmp_path, run):
+    log = tmp_path / "log"
+    book = begun()
+    write_book(book, log)
+    other = Book("elsewhere.example/log")
+    other.rotate("second")
+    (log / "rotations").write_text(json.dumps(rotations_of(other)), "utf-8")
+    assert run("fetch", log, tmp_path / "dir", "--key", vkeys(book)[0])[0] == 0
 
 
 # --- a service that cheats about its key ----------------------------------------------------------
