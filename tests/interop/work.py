@@ -97,7 +97,7 @@ def _mangled_json(chance: random.Random, data: bytes, files: list[bytes], *, dee
     try:
         file, other = json.loads(data), json.loads(chance.choice(files))
         events = [json.loads(event) for event in file["events"]]
-    except ValueError:
+    except (TypeError, ValueError):  # what is no string is no event
         return data
     odd = [None, True, -1, 2**53, "", "x" * 70, [], {}, [[]], {"0": 0}, 1.5, "00" * 32]
     if deep:
