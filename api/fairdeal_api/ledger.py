@@ -350,11 +350,11 @@ class Ledger:
                 self._writer.commit(batch)
                 if batch.note is not None:
                     self._anchor.move(batch.note)
+                loop.call_soon_threadsafe(self._done, loop, batch, finished)
+                self._writer.tidy()
             except BaseException as error:  # noqa: BLE001 - whatever it is, the result is unknown
                 self._break(error)
                 return
-            loop.call_soon_threadsafe(self._done, loop, batch, finished)
-            self._writer.tidy()
 
     # --- what may be shown ----------------------------------------------------------------------
 

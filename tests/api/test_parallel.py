@@ -271,3 +271,26 @@ def test_a_body_that_never_comes_is_given_up(settings, method):
             assert response.status_code == 400
 
     asyncio.run(main())
+
+
+def test_a_thread_that_cannot_tidy_up_ends_the_process_and_does_not_just_stop(
+    settings, monkeypatch
+):
+    async def main():
+        async with running(settings) as (service, client, key):
+            loop = asyncio.get_running_loop()
+            end = loop.create_future()
+
+            def ends(error):  # in the ledger's thread
+                loop.call_soon_threadsafe(end.set_result, error)
+
+            monkeypatch.setattr(service.ledger, "_fatal", ends)
+
+            def broken():
+                raise OSError(5, "the disk is broken")
+
+            monkeypatch.setattr(service.ledger._writer, "tidy", broken)
+            await table_of(client, key)  # it was durable before
+            assert isinstance(await asyncio.wait_for(end, 10), OSError)
+
+    asyncio.run(main())
