@@ -173,11 +173,15 @@ def test_a_call_that_fails_leaves_the_old_key_or_the_new_one(cutter, played, tmp
     assert 70 in endings
 
 
-def test_it_sleeps_and_another_takes_over(cutter, played, tmp_path, in_full):
+def test_it_sleeps_and_another_takes_over(cutter, played, tmp_path, in_full, monkeypatch):
     """LOG-20: what was asleep has lost, or the other has found its rotation."""
+    # How long one waits for who has stopped in the middle of something: here it never goes on.
+    monkeypatch.setattr("fairdeal_api.anchor._PATIENCE", 0.2)
+    for module in ("reading", "sqlite"):
+        monkeypatch.setattr(f"fairdeal_api.store.{module}._BUSY_MS", 200)
     made = count(cutter, played, tmp_path)
     outcomes = []
-    # Not at all of them: to find that it sleeps in the middle of something takes ten seconds.
+    # Not at all of them: for one that sleeps while it opens the database SQLite waits ten seconds.
     for number in chosen(len(made), in_full)[::3]:
         run = Run(played, tmp_path, number)
         pid = cutter.begin("rotate", run.folder, number, "s")

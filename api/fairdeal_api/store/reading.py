@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
@@ -21,6 +21,7 @@ from fairdeal_api.store import (
 )
 
 _FINISHED = "SELECT idx, table_id, hand, game, state, at FROM finished"
+_BUSY_MS: Final = 5000
 
 
 class SQLiteReader:
@@ -33,7 +34,7 @@ class SQLiteReader:
         )
         self._connection.pragma("query_only", 1)
         self._connection.pragma("trusted_schema", 0)
-        self._connection.set_busy_timeout(5000)
+        self._connection.set_busy_timeout(_BUSY_MS)
 
     def close(self) -> None:
         """Let go of the database."""
