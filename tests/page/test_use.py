@@ -48,13 +48,18 @@ SQUEEZED = """
 }).map(one => one.textContent)"""
 
 
+AXE = """axe.run({resultTypes: ["violations"]}).then(({violations}) =>
+  violations.map(one => `${one.id}: ${one.nodes[0].html.slice(0, 150)}`))"""
+"""All rules; what they find in order is some megabytes, and stays there."""
+
+
 def faults(page: Page, axe: str) -> list[str]:
     """What axe finds, whether the page is wider than the window, and words squeezed to letters."""
     page.evaluate(f"{axe}; undefined")
-    found = page.evaluate("axe.run()")["violations"]
+    found = page.evaluate(AXE)
     wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     return [
-        *(f"{one['id']}: {one['nodes'][0]['html'][:150]}" for one in found),
+        *found,
         *([f"wider than the window by {wider}"] if wider > 0 else []),
         *(f"squeezed, or out of its box: {text[:40]}" for text in page.evaluate(SQUEEZED)),
     ]
