@@ -1,8 +1,12 @@
 """Settings for all tests."""
 
 import os
+from functools import cache
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from fairdeal_verifier.ed25519 import verify_signature
 
 # The verifier speaks the language of its environment, and tests read English.
 os.environ["LC_ALL"] = "C.UTF-8"
@@ -26,3 +30,11 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The verifier remembers signatures: what is mutated thousands of times mostly keeps them."""
+    remembered = cache(verify_signature)
+    for module in ("evidence", "note", "rotation"):
+        monkeypatch.setattr(f"fairdeal_verifier.{module}.verify_signature", remembered)

@@ -172,7 +172,7 @@ def hunted(proofs, numbers):
     return outcomes, wrong
 
 
-def test_no_mutation_is_guilty_unless_it_still_says_the_same(proofs):
+def test_no_mutation_is_guilty_unless_it_still_says_the_same(proofs, quick):
     outcomes, wrong = hunted(proofs, range(2000))
     assert not wrong
     assert outcomes["unreadable"] > 200
@@ -186,7 +186,7 @@ def test_control_a_judge_that_checks_no_signature_is_deceived(proofs):
         assert hunted(proofs, range(600))[1]
 
 
-def test_control_a_judge_that_checks_no_inclusion_is_deceived(proofs):
+def test_control_a_judge_that_checks_no_inclusion_is_deceived(proofs, quick):
     with mock.patch.object(their_notes.Receipt, "includes", return_value=True):
         assert hunted(proofs, range(600))[1]
 
@@ -241,7 +241,7 @@ def candidates(events, chance):
     yield "FORK", chance.sample(chain, 2)
 
 
-def test_nothing_follows_from_honest_statements(log):
+def test_nothing_follows_from_honest_statements(log, quick):
     events, tree, note = log
     judged = Counter()
     for number in range(60):

@@ -334,7 +334,7 @@ def honest(tmp_path_factory):
     return book, Folder(folder, size), book.checkpoint(size)
 
 
-def test_nothing_follows_from_an_honest_log(honest):
+def test_nothing_follows_from_an_honest_log(honest, quick):
     """Every pair and triple in the shape of KEY and FORK, by every key, with every list of keys."""
     book, tree, note = honest
     events = [json.loads(raw) for raw in book.entries]
@@ -446,7 +446,7 @@ def with_other_rotations(chance, data, datas):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def test_no_mutation_is_guilty_unless_it_still_says_the_same(proofs):
+def test_no_mutation_is_guilty_unless_it_still_says_the_same(proofs, quick):
     outcomes, wrong = hunted(proofs, range(2000))
     assert not wrong
     assert outcomes["nothing"] > 400
@@ -478,7 +478,7 @@ def test_who_has_stolen_nothing_accuses_nobody(old_signs):
         assert judge(evidence, victim)
 
 
-def test_control_a_judge_that_checks_no_inclusion_is_deceived(proofs):
+def test_control_a_judge_that_checks_no_inclusion_is_deceived(proofs, quick):
     with mock.patch.object(Receipt, "includes", return_value=True):
         assert hunted(proofs, range(600))[1]
 
