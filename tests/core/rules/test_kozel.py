@@ -265,11 +265,11 @@ def test_a_game_is_quick():
             naive.over()
     best = float("inf")
     for _ in range(5):
-        begin = time.perf_counter()
+        begin = time.process_time()
         state = start
         for step, drawn in moves:
             state = state.apply(step) if isinstance(step, Move) else state.done(step, drawn)
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.process_time() - begin)
     assert state.due == play.due
     assert best < 0.01
 
