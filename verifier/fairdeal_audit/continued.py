@@ -64,19 +64,31 @@ def parts_of(log: Folder) -> int:
 
 def fault(log: Folder, index: int, step: Step, keys: Keys) -> str:
     """Says why a `log.continued` is not good where it stands, or "". Spec: LOG-30."""
-    body = step.body
-    if body["part"] != index:
-        return f"part {body['part']} of log.continued stands at index {index}"
-    own = own_fault(body)
-    if own:
-        return own
-    if body["origin"] != keys.name or LogKey.parse(body["log_key"]) != keys.at(0):
-        return "log.continued is of another origin, or names another first key"
+    alone = fault_alone(step, index, keys.name)
+    if alone:
+        return alone
+    if LogKey.parse(step.body["log_key"]) != keys.at(0):
+        return "log.continued names another first key"
     if index == 0:
         return ""
     before, first = parse(log.entry(index - 1)), parse(log.entry(0))
     if before is None or first is None:
         return "the part of log.continued before it is not there"
+    return parts_fault(first, before, step)
+
+
+def fault_alone(step: Step, index: int, origin: str) -> str:
+    """Says why a `log.continued` is not good at an index of a log, by itself alone, or ""."""
+    if step.body["part"] != index:
+        return f"part {step.body['part']} of log.continued stands at index {index}"
+    if step.body["origin"] != origin:
+        return "log.continued is of another origin"
+    return own_fault(step.body)
+
+
+def parts_fault(first: Step, before: Step, step: Step) -> str:
+    """Says why a part does not go on from the one before it, or ""."""
+    body = step.body
     alike = [{n: v for n, v in one.body.items() if n not in _OWN} for one in (first, step)]
     if alike[0] != alike[1] or ("old" in body["sigs"]) != ("old" in first.body["sigs"]):
         return "the parts of log.continued are not alike"
@@ -150,7 +162,23 @@ def open_hands(log: Folder, size: int) -> set[Hand]:
     return under_way
 
 
-def compare_with(log: Folder, old: Folder, old_keys: Keys) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that a log says of another and that is not so.
+
+    Attributes:
+        text: What, in a sentence.
+        kind: `old_root`, `kept_root`, `unsaid` (a hand that is not said to be lost), `wrong` (one
+            that is and was not open), or "".
+        hand: Which.
+    """
+
+    text: str
+    kind: str = ""
+    hand: Hand | None = None
+
+
+def compare_with(log: Folder, old: Folder, old_keys: Keys) -> Iterator[Difference]:
     """Holds what a log says of another against this other one.
 
     Args:
@@ -159,7 +187,7 @@ def compare_with(log: Folder, old: Folder, old_keys: Keys) -> Iterator[str]:
         old_keys: Its keys.
 
     Yields:
-        What does not fit, each in a sentence.
+        What does not fit.
 
     Raises:
         IncompleteError: The other log was not fetched as far as it was kept.
@@ -178,17 +206,18 @@ def compare_with(log: Folder, old: Folder, old_keys: Keys) -> Iterator[str]:
             f"of the old log {old.size} entries were fetched, and {body['kept_size']} were kept"
         )
     if LogKey.parse(body["old_key"]) != old_keys.at(body["old_size"]):
-        yield f"its old_key is not the one in force at {body['old_size']} entries"
+        yield Difference(f"its old_key is not the one in force at {body['old_size']} entries")
     for what in ("old", "kept"):
         size, root = body[f"{what}_size"], bytes.fromhex(body[f"{what}_root"])
         if size <= old.size and old.root(size) != root:
-            yield f"{what}_root is not the old log's root at {size} entries"
+            text = f"{what}_root is not the old log's root at {size} entries"
+            yield Difference(text, f"{what}_root")
     said, found = set(lost_hands(log)), open_hands(old, body["kept_size"])
-    for hands, what in (
-        (found - said, "was open and is not said to be lost"),
-        (said - found, "is said to be lost and was not open"),
+    for hands, kind, what in (
+        (found - said, "unsaid", "was open and is not said to be lost"),
+        (said - found, "wrong", "is said to be lost and was not open"),
     ):
         for table, hand in sorted(hands)[:_NAMED]:
-            yield f"hand {hand} of {table} {what}"
+            yield Difference(f"hand {hand} of {table} {what}", kind, (table, hand))
         if len(hands) > _NAMED:
-            yield f"and {len(hands) - _NAMED} more: {what}"
+            yield Difference(f"and {len(hands) - _NAMED} more: {what}")

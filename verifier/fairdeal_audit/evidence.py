@@ -31,6 +31,7 @@ CODES = (
     "CARD",
     "WITHHELD",
     "HAND",
+    "LOST",
 )
 
 Statement = dict[str, str]
@@ -146,15 +147,23 @@ def fork_of(smaller: bytes, larger: bytes, nodes: Sequence[bytes], keys: Keys) -
     return Evidence("FORK", notes, tuple(nodes) or None, rotations_of(keys))
 
 
-def receipt_of(tree: Folder, note: str, index: int) -> str:
-    """Writes the receipt of an entry against a folder's checkpoint. Spec: LOG-5."""
-    path = [base64.b64encode(one).decode("ascii") for one in tree.inclusion(index)]
+def receipt_of(tree: Folder, note: str, index: int, size: int | None = None) -> str:
+    """Writes the receipt of an entry against a checkpoint of a folder's log. Spec: LOG-5."""
+    path = [base64.b64encode(one).decode("ascii") for one in tree.inclusion(index, size)]
     return "\n".join(["c2sp.org/tlog-proof@v1", f"index {index}", *path, "", note])
 
 
-def entry_of(tree: Folder, note: str, index: int) -> Statement:
-    """Makes the statement that the log holds an entry."""
-    return {"entry": tree.entry(index).decode("utf-8"), "receipt": receipt_of(tree, note, index)}
+def entry_of(tree: Folder, note: str, index: int, size: int | None = None) -> Statement:
+    """Makes the statement that the log holds an entry.
+
+    Args:
+        tree: The log.
+        note: A checkpoint of it.
+        index: Of the entry.
+        size: The checkpoint's, if it is not the whole folder's.
+    """
+    receipt = receipt_of(tree, note, index, size)
+    return {"entry": tree.entry(index).decode("utf-8"), "receipt": receipt}
 
 
 def hand_file(

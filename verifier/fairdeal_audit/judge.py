@@ -7,6 +7,7 @@ from itertools import pairwise
 from fairdeal_audit.evidence import Evidence, Statement
 from fairdeal_audit.hands import cards_twice
 from fairdeal_audit.judge_keys import key_fault, two_successors
+from fairdeal_audit.judge_lost import lost_fault
 from fairdeal_audit.replay import is_test
 from fairdeal_audit.statements import Entries, NothingError, are_of_one_table, head_in
 from fairdeal_audit.tiles import roots_by_consistency
@@ -41,7 +42,7 @@ def judge(evidence: Evidence, key: LogKey) -> str:
 
     Spec: AUD-6, AUD-9
     """
-    if evidence.consistency is not None and evidence.code not in ("FORK", "KEY"):
+    if evidence.consistency is not None and evidence.code not in ("FORK", "KEY", "LOST"):
         return ""
     try:
         rotations = lead(list(evidence.rotations or ()))
@@ -50,6 +51,8 @@ def judge(evidence: Evidence, key: LogKey) -> str:
             return _hand(evidence.statements, keys, key)
         if evidence.code == "KEY":
             return key_fault(evidence, keys)
+        if evidence.code == "LOST":
+            return lost_fault(evidence, keys)
         if evidence.code == "FORK" and "checkpoint" in evidence.statements[0]:
             return _heads(evidence, keys)
         if evidence.code == "FORK":

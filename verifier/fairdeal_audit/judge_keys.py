@@ -1,5 +1,6 @@
 """Judges evidence about the log's keys. Spec: AUD-5, LOG-26, LOG-27, LOG-28."""
 
+from fairdeal_audit import continued
 from fairdeal_audit.evidence import Evidence, Statement
 from fairdeal_audit.keys import is_out_of_force
 from fairdeal_audit.statements import Entries, NothingError, are_of_one_table, head_in
@@ -31,6 +32,8 @@ def key_fault(evidence: Evidence, keys: Keys) -> str:
     if len(others) == 0:
         if b'"type":"table.opened"' in entries.raws[0]:
             return _another_origin(entries, evidence)
+        if b'"type":"log.continued"' in entries.raws[0]:
+            return "" if evidence.consistency else _bad_continuation(entries)
         return _wrong_in_itself(entries, evidence)
     if evidence.consistency is not None or len(others) > 2:
         return ""
@@ -68,6 +71,13 @@ def _another_origin(entries: Entries, evidence: Evidence) -> str:
         return ""
     names = {table.body["origin"], LogKey.parse(table.body["log_key"]).name}
     return "" if names == {entries.keys.name} else "a table in it names another log's origin"
+
+
+def _bad_continuation(entries: Entries) -> str:
+    step = continued.parse(entries.raws[0])
+    if step is None:
+        return ""
+    return continued.fault_alone(step, entries.indices[0], entries.keys.name)
 
 
 def _wrong_in_itself(entries: Entries, evidence: Evidence) -> str:

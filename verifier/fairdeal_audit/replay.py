@@ -12,9 +12,10 @@ from multiprocessing.connection import Connection
 from operator import itemgetter
 from pathlib import Path
 
-from fairdeal_audit.continued import Continued, compare_with, noted
-from fairdeal_audit.heads import HEAD_FILE, parse_head, trusted_key
+from fairdeal_audit.continued import Continued, noted
+from fairdeal_audit.heads import HEAD_FILE, parse_head
 from fairdeal_audit.keys import keys_of
+from fairdeal_audit.lost import Lost, held_against
 from fairdeal_audit.progress import Finding, Tally
 from fairdeal_audit.store import NAME, Store, Value
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
@@ -45,6 +46,7 @@ class Outcome:
         running: Hands under way.
         hidden: Hands that have ended and are not due to be disclosed yet.
         findings: In the order of the log.
+        lost: What may prove each `LOST`, by its text.
     """
 
     head: Checkpoint
@@ -54,6 +56,7 @@ class Outcome:
     running: int
     hidden: int
     findings: tuple[Finding, ...]
+    lost: Lost
 
 
 def head_of(folder: Path, keys: Keys) -> Checkpoint:
@@ -102,7 +105,7 @@ def replay(
     log.check()
     if log.root() != head.root:
         raise IncompleteError("the folder's tiles do not have its checkpoint's root")
-    lost = list(_lost(log, continues)) if continues else []
+    lost = held_against(log, head, keys, continues) if continues else {}
     store = _store(folder, log, keys)
     try:
         if int(store.meta("size") or 0) < log.size:
@@ -140,17 +143,6 @@ def _keys_until(keys: Keys, size: int) -> str:
     names = [f"{keys.keys[0].key_id.hex()} {keys.keys[0].public_key.hex()}"]
     names += [one.event.raw.hex() for one in keys.rotations if one.event.size < size]
     return sha256("\n".join(names).encode()).hexdigest()
-
-
-def _lost(log: Folder, continues: Path) -> Iterator[Finding]:
-    """Holds the log against the one that it continues. Spec: AUD-10."""
-    keys = keys_of(continues, trusted_key(continues, None))
-    old = Folder(continues, head_of(continues, keys).size)
-    old.check()
-    if old.root() != head_of(continues, keys).root:
-        raise IncompleteError("the old log's tiles do not have its checkpoint's root")
-    for text in compare_with(log, old, keys):
-        yield Finding(0, "LOST", "", 0, text)
 
 
 class _Alone:
@@ -262,10 +254,11 @@ def _reuse(store: Store, values: list[Value]) -> Iterator[Finding]:
 
 
 def _outcome(
-    log: Folder, head: Checkpoint, keys: Keys, store: Store, grace: int, lost: list[Finding]
+    log: Folder, head: Checkpoint, keys: Keys, store: Store, grace: int, lost: Lost
 ) -> Outcome:
     """Adds what shows only now: what nobody ended, and what others say. Spec: AUD-2, AUD-9."""
-    findings = [*lost, *islice(store.findings(), MOST_FINDINGS)]
+    told = [Finding(0, "LOST", "", 0, text) for text in lost]
+    findings = [*told, *islice(store.findings(), MOST_FINDINGS)]
     for one in keys.rotations:
         index = one.event.size
         if index < log.size and log.entry(index) != one.event.raw:
@@ -286,4 +279,4 @@ def _outcome(
             text = f"nobody ended {what}, {late} s after its deadline"
             findings.append(Finding(progress.last, "OVERDUE", name, progress.hand, text))
     counted = (store.tally(), running, hidden, tuple(findings))
-    return Outcome(head, keys, noted(log), *counted)
+    return Outcome(head, keys, noted(log), *counted, lost)

@@ -33,9 +33,13 @@ def write_evidence(folder: Path, key: LogKey, outcome: Outcome) -> dict[int, str
     for number, finding in enumerate(outcome.findings, 1):
         # Only what holds by itself is written: of a hand that fails because an entry is missing, or
         # that does not follow the one before, no file of this hand alone proves anything.
-        for evidence in evidence_for(finding, tree, note, outcome.keys):
-            if judge(evidence, key):
-                names[number] = f"{EVIDENCE}/{number:04}-{finding.code}.json"
+        made = [(one, key) for one in evidence_for(finding, tree, note, outcome.keys)]
+        proof = outcome.lost.get(finding.text)
+        if proof is not None and finding.code == "LOST":
+            made.append((proof.evidence, proof.key))
+        for evidence, judged_by in made:
+            if judge(evidence, judged_by):
+                names[number] = f"{EVIDENCE}/{number:04}-{evidence.code}.json"
                 write(folder / names[number], evidence.encode())
                 break
         if len(names) == MOST_EVIDENCE:

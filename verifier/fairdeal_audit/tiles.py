@@ -149,10 +149,10 @@ class Folder:
         """Gives the root at a size."""
         return self.range_hash(0, self.size if size is None else size)
 
-    def inclusion(self, index: int) -> list[bytes]:
-        """Gives the path of an entry, RFC 6962 2.1.1."""
+    def inclusion(self, index: int, size: int | None = None) -> list[bytes]:
+        """Gives the path of an entry in the tree of a size, RFC 6962 2.1.1."""
         path: list[bytes] = []
-        start, end = 0, self.size
+        start, end = 0, self.size if size is None else size
         while end - start > 1:
             middle = start + _split(end - start)
             if index < middle:
