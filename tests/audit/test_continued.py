@@ -18,6 +18,8 @@ from tests.audit.generate import ORIGIN, keys_of, write_book
 from tests.audit.rotated import Event, play, signed
 
 SUCCESSOR = "audit.example/second"
+KEY = str(SigningKey(SUCCESSOR, b"\x05" * 32).verifier)
+OLD_KEY = str(Book(ORIGIN).key.verifier)
 
 
 def ended() -> Book:
@@ -209,7 +211,12 @@ def test_a_continuation_that_is_not_good(name, tmp_path, run):
         code, report = run("replay", fetched(book, tmp_path / f"{processes}", run), "-j", processes)
         assert code == 1
         assert {one["code"] for one in report["findings"]} == {"KEY"}
-        assert report["findings"][0]["evidence"] is None
+        evidence = [one["evidence"] for one in report["findings"] if one["evidence"]]
+        # That something is missing, no part of the log shows.
+        assert len(evidence) == (name != "a part that is not there")
+        for one in evidence:
+            folder = tmp_path / f"{processes}/dir"
+            assert run("judge", folder / one, "--key", KEY)[0] == 1
 
 
 def test_not_at_the_beginning(tmp_path, run):
