@@ -15,9 +15,11 @@ export function fromUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => (byte + 256).toString(16).slice(1));
+
 export function hex(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += (byte + 256).toString(16).slice(1);
+  for (const byte of bytes) text += HEX[byte];
   return text;
 }
 

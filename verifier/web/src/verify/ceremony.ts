@@ -40,7 +40,17 @@ export function openedSeeds(file: HandFile): Map<number, Map<number, string[]>> 
 }
 
 function collect(found: Map<number, string[]>, said: BySeat<string>): void {
-  for (const [seat, value] of Object.entries(said)) found.set(Number(seat), [...(found.get(Number(seat)) ?? []), value]);
+  for (const [key, value] of Object.entries(said)) {
+    const seat = Number(key);
+    const values = found.get(seat);
+    if (values) values.push(value);
+    else found.set(seat, [value]);
+  }
+}
+
+/** Values for the report; more than a few of one seat are too many in any case. */
+function few(values: readonly string[]): string {
+  return values.slice(0, 4).join(", ") + (values.length > 4 ? `, and ${values.length - 4} more` : "");
 }
 
 /** Each of what is made is each of what was there before. */
@@ -59,8 +69,8 @@ export function sealedHead(file: HandFile): HandEvent | null {
   return null;
 }
 
-/** The checks `server.commitment`, `seal.N`, `chain.E.N`. */
-export function checkSeeds(file: HandFile, findings: Findings): Seeds {
+/** The checks `server.commitment`, `seal.N`, `chain.E.N`. Yields between hashes: a false file may ask for many. */
+export function* checkSeeds(file: HandFile, findings: Findings): Generator<void, Seeds> {
   const { contribute } = file.table.body;
   const { hand, commitment } = file.opened.body;
   const opened = openedSeeds(file);
@@ -78,6 +88,7 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
 
   const seals = new Map<number, string[]>();
   for (const step of file.steps) if (step.type === "seeds.sealed") collect(seals, step.body.seals);
+  yield;
   for (const seat of contribute) {
     const id = `seal.${seat}`;
     const seeds = opened.get(0)?.get(seat);
@@ -86,20 +97,28 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
       else findings.skip(id, "note.not_opened");
       continue;
     }
-    const made = seeds.map((seed) => hex(hash("seat seed", terms, u32be(hand), u8(seat), fromHex(commitment), fromHex(seed))));
+    const made: string[] = [];
+    for (const seed of seeds) {
+      made.push(hex(hash("seat seed", terms, u32be(hand), u8(seat), fromHex(commitment), fromHex(seed))));
+      yield;
+    }
     const sealed = seals.get(seat) ?? [];
     const fault = agree(made, sealed) ? "" : "the seed is not the one that the seat sealed (SEAL-1)";
-    findings.judge(id, fault, undefined, `sealed ${sealed.join(", ")}; opened ${made.join(", ")}`);
+    findings.judge(id, fault, undefined, `sealed ${few(sealed)}; opened ${few(made)}`);
   }
 
   for (const epoch of [...opened.keys()].sort((a, b) => a - b)) {
     if (epoch === 0) continue;
     const ofEpoch = opened.get(epoch) ?? new Map<number, string[]>();
     for (const seat of [...ofEpoch.keys()].sort((a, b) => a - b)) {
-      const made = (ofEpoch.get(seat) ?? []).map((seed) => hex(hash("link", fromHex(seed))));
+      const made: string[] = [];
+      for (const seed of ofEpoch.get(seat) ?? []) {
+        made.push(hex(hash("link", fromHex(seed))));
+        yield;
+      }
       const before = opened.get(epoch - 1)?.get(seat) ?? [];
       const fault = agree(made, before) ? "" : "the seed does not lead to the one before it (SEED-3)";
-      findings.judge(`chain.${epoch}.${seat}`, fault, undefined, `leads to ${made.join(", ")}; before it ${before.join(", ")}`);
+      findings.judge(`chain.${epoch}.${seat}`, fault, undefined, `leads to ${few(made)}; before it ${few(before)}`);
     }
   }
 
@@ -116,33 +135,35 @@ export function checkSeeds(file: HandFile, findings: Findings): Seeds {
   };
 }
 
-/** What a seat says in an event, as it signs it; the k-th lock counts from 0. Spec: TAG-1. */
-function statements(file: HandFile, seat: number): { step: HandEvent; said: Uint8Array | null; signature: string | undefined }[] {
+/** What a seat says in each event that can be signed, as it signs it; the k-th lock counts from 0. Spec: TAG-1. */
+function* statements(file: HandFile, seat: number): Generator<{ step: HandEvent; said: (() => Uint8Array) | null; signature: string | undefined }> {
   const terms = file.table.digest;
   const { hand, commitment } = file.opened.body;
   const common = [terms, u32be(hand), u8(seat)] as const;
   let locks = 0;
-  return file.steps.flatMap((step) => {
-    let said: Uint8Array | null = null;
-    const key = String(seat);
+  const key = String(seat);
+  for (const step of file.steps) {
+    let said: (() => Uint8Array) | null = null;
     if (step.type === "trumps.declared") {
       const suit = step.body.trumps[key];
-      if (suit !== undefined) said = message("declare", ...common, fromHex(commitment), utf8(suit));
+      if (suit !== undefined) said = () => message("declare", ...common, fromHex(commitment), utf8(suit));
     } else if (step.type === "seeds.sealed") {
       const seal = step.body.seals[key];
-      if (seal !== undefined) said = message("seal", ...common, fromHex(commitment), fromHex(seal));
+      if (seal !== undefined) said = () => message("seal", ...common, fromHex(commitment), fromHex(seal));
     } else if (step.type === "seeds.opened") {
       const seed = step.body.seeds[key];
       const { head, epoch } = step.body;
-      if (seed !== undefined) said = message("open", fromHex(head), u32be(epoch), u8(seat), fromHex(seed));
+      if (seed !== undefined) said = () => message("open", fromHex(head), u32be(epoch), u8(seat), fromHex(seed));
     } else if (step.type === "cards.discarded") {
       const lock = step.body.discards[key];
-      if (lock) said = message("lock", ...common, u32be(locks++), u8(lock.count), fromHex(lock.lock));
+      const k = locks;
+      if (lock) said = () => message("lock", ...common, u32be(k), u8(lock.count), fromHex(lock.lock));
+      if (lock) locks += 1;
     } else {
-      return [];
+      continue;
     }
-    return [{ step, said, signature: step.body.sigs[key] }];
-  });
+    yield { step, said, signature: step.body.sigs[key] };
+  }
 }
 
 /** The checks `seat.signature.N`. Yields after each signature: one takes some milliseconds. */
@@ -155,15 +176,16 @@ export function* checkSignatures(file: HandFile, findings: Findings): Generator<
     let fault = "";
     let good = 0;
     if (key === undefined) {
-      if (statements(file, seat).every((one) => one.signature === undefined)) findings.na(id, "note.no_key");
+      if ([...statements(file, seat)].every((one) => one.signature === undefined)) findings.na(id, "note.no_key");
       else findings.fail(id, "a signature of a seat that has no key (SIG-2)");
+      yield;
       continue;
     }
     for (const { step, said, signature } of statements(file, seat)) {
       if (fault || (said === null && signature === undefined)) continue;
       if (said === null || signature === undefined) fault = `${step.type}, seq ${step.seq}: a signature ${said ? "is missing" : "says nothing"} (SIG-2)`;
       else if (++made > SIGNATURES) fault = "more signatures than any hand has";
-      else if (!verifySignature(fromHex(key), said, fromHex(signature))) fault = `${step.type}, seq ${step.seq}: the signature is wrong (SIG-2)`;
+      else if (!verifySignature(fromHex(key), said(), fromHex(signature))) fault = `${step.type}, seq ${step.seq}: the signature is wrong (SIG-2)`;
       else good += 1;
       yield;
     }

@@ -36,7 +36,9 @@ export function* checkDealing(file: HandFile, seeds: Seeds, findings: Findings, 
   findings.judge("order", replay.order.fault);
   findings.na("beacon", "note.no_beacon");
   checkShuffle(file, seeds, replay, findings);
+  yield;
   checkCards(file, replay, findings);
+  yield;
   checkDealt(file, seeds, replay, findings);
   for (const { id, fault, skip } of replay.found) {
     if (!fault && skip) findings.skip(id, skip);
@@ -49,7 +51,9 @@ export function* checkDealing(file: HandFile, seeds: Seeds, findings: Findings, 
   const followed = checkPlay(file, seeds, replay, findings, cards);
   if (!file.final && !replay.end) findings.skip("end", "note.not_ended");
   else findings.judge("end", replay.end);
+  yield;
   checkDisclosure(file, findings, replay);
+  yield;
   return {
     hand: summary(file, replay),
     story: followed?.story ?? [],
@@ -209,7 +213,11 @@ function checkDisclosure(file: HandFile, findings: Findings, replay: Replay): vo
     const made = new Map<number, number[]>();
     for (const step of file.steps) {
       if (step.type !== "cards.discarded") continue;
-      for (const [seat, { count }] of Object.entries(step.body.discards)) made.set(Number(seat), [...(made.get(Number(seat)) ?? []), count]);
+      for (const [key, { count }] of Object.entries(step.body.discards)) {
+        const counts = made.get(Number(key));
+        if (counts) counts.push(count);
+        else made.set(Number(key), [count]);
+      }
     }
     const listed = (seats: ReadonlyMap<number, readonly unknown[]>): string => JSON.stringify([...seats].sort(([a], [b]) => a - b));
     const counts = new Map([...disclosed.discards].map(([seat, all]) => [seat, all.map((places) => places.length)]));

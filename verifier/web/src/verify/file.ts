@@ -44,11 +44,12 @@ const DISCLOSED_KIND = record(DISCLOSED);
 const OPENINGS = list(record({ card, epoch, path: list(bytes(32)), position, salt }));
 const LONGEST_PATH = 64;
 
-/** The file that some bytes are, or why they are none. */
-export function parseFile(data: Uint8Array): HandFile | Refusal {
+/** The file that some bytes are, or why they are none. Yields between its events. */
+export function* fileSteps(data: Uint8Array): Generator<void, HandFile | Refusal> {
   if (data.length > LARGEST) return { reason: said("unreadable.size") };
   const found = tryRead(data);
   if (typeof found === "string") return { reason: said(`unreadable.${found}`) };
+  yield;
   const file = found.value;
   if (!isObject(file) || file["format"] !== "fairdeal-hand/1") return { reason: said("unreadable.format", { format: "fairdeal-hand/1" }) };
   const events = file["events"];
@@ -56,17 +57,23 @@ export function parseFile(data: Uint8Array): HandFile | Refusal {
   for (const raw of raws) {
     const reason = raw && unknown(raw);
     if (reason) return { reason };
+    yield;
   }
-  if (!found.canonical) return { fault: "the file is not written in its one form (FILE-1)" };
+  const { canonical } = found;
+  yield;
+  if (!canonical) return { fault: "the file is not written in its one form (FILE-1)" };
   const fault = faultOf(file);
   if (fault) return { fault };
-  return assemble(file, raws);
+  return yield* assemble(file, raws);
 }
 
 /** The file that some bytes are, or null; `verify` says what is wrong with them. */
 export function readFile(data: Uint8Array): HandFile | null {
-  const file = parseFile(data);
-  return "steps" in file ? file : null;
+  const steps = fileSteps(data);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return "steps" in step.value ? step.value : null;
+  }
 }
 
 /** A later version, or another game: no fault of the file. */
@@ -98,7 +105,7 @@ function faultOf(file: JsonObject): string {
 }
 
 /** `file` has the members of a file, each of its type but for the events and the proof. */
-function assemble(file: JsonObject, raws: readonly (Uint8Array | null)[]): HandFile | Refusal {
+function* assemble(file: JsonObject, raws: readonly (Uint8Array | null)[]): Generator<void, HandFile | Refusal> {
   const steps: Step[] = [];
   for (const raw of raws) {
     if (!raw) return { fault: "an event is no string (FILE-1)" };
@@ -110,6 +117,7 @@ function assemble(file: JsonObject, raws: readonly (Uint8Array | null)[]): HandF
     if (place ? type !== place : OUTSIDE.includes(type)) return { fault: `${type} stands where it cannot (FILE-2)` };
     const before = steps.at(-2)?.type;
     if (before && ENDS.includes(before)) return { fault: "an event follows the end of the hand (FILE-2)" };
+    yield;
   }
   const last = steps.at(-1);
   if (!last || steps.length < 2) return { fault: "the events do not begin a hand (FILE-2)" };

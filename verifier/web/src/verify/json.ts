@@ -25,10 +25,9 @@ class NotRead extends Error {
 }
 
 const SPACE = /[ \t\n\r]*/y;
-const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
-const ESCAPES: Readonly<Record<string, string>> = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const BACKSLASH = 0x5c;
 const WORDS: readonly (readonly [string, Json])[] = [["true", true], ["false", false], ["null", null]];
 
 class Reader {
@@ -95,25 +94,24 @@ class Reader {
     return number;
   }
 
+  /** A string up to its closing mark; what stands in it JSON.parse knows, in which nothing of a string is lost. */
   #string(): string {
-    let text = "";
-    for (;;) {
-      text += this.#match(PLAIN);
-      const mark = this.#text.charAt(this.#at);
-      if (mark === '"') break;
-      const escape = this.#text.charAt(this.#at + 1);
-      const digits = this.#text.slice(this.#at + 2, this.#at + 6);
-      if (mark === "\\" && escape === "u" && /^[0-9a-fA-F]{4}$/.test(digits)) {
-        text += String.fromCharCode(parseInt(digits, 16));
-        this.#at += 6;
-      } else {
-        const meant = mark === "\\" ? ESCAPES[escape] : undefined;
-        if (meant === undefined) throw new NotRead("json");
-        text += meant;
-        this.#at += 2;
-      }
+    const start = this.#at;
+    let end = start - 1;
+    let before: number;
+    do {
+      end = this.#text.indexOf('"', end + 1);
+      if (end < 0) throw new NotRead("json");
+      before = end;
+      while (before > start && this.#text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    } while ((end - before) % 2 === 1);
+    this.#at = end + 1;
+    let text: string;
+    try {
+      text = JSON.parse(this.#text.slice(start - 1, end + 1)) as string;
+    } catch {
+      throw new NotRead("json");
     }
-    this.#at += 1;
     if (!/^[ -~]*$/.test(text)) {
       this.ascii = false;
       if (/[\ud800-\udfff]/u.test(text)) this.plain = false;
@@ -144,15 +142,23 @@ class Reader {
   }
 }
 
-/** A value, and whether the bytes are its one form; or why they are not read. */
-export function tryRead(bytes: Uint8Array): { value: Json; plain: boolean; canonical: boolean; ascii: boolean } | Unread {
+/** A value that was read, and whether its bytes are its one form: to find that out it is written again. */
+export interface Read {
+  readonly value: Json;
+  readonly plain: boolean;
+  readonly canonical: boolean;
+  readonly ascii: boolean;
+}
+
+/** A value, or why the bytes are not read. */
+export function tryRead(bytes: Uint8Array): Read | Unread {
   const text = fromUtf8(bytes);
   if (text === null) return "utf8";
   const reader = new Reader(text);
   try {
     const value = reader.whole();
     const { plain, ascii } = reader;
-    return { value, plain, canonical: plain && encode(value) === text, ascii };
+    return { value, plain, get canonical() { return plain && encode(value) === text; }, ascii };
   } catch (error) {
     if (error instanceof NotRead) return error.why;
     throw error;

@@ -2,7 +2,6 @@
 
 import { equal } from "./bytes.ts";
 import type { HandFile } from "./file.ts";
-import { readFile } from "./file.ts";
 import { Findings, said } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
 import type { Check, Json, Report, Said, Word } from "./outcome.ts";
@@ -49,8 +48,7 @@ export function* verifyMatchSteps(data: readonly Uint8Array[], key?: string, rot
       yield (at + step.value) / data.length;
     }
   }
-  const files = data.map((one) => readFile(one));
-  const check = checkFollowing(files);
+  const check = checkFollowing(reports.map((one) => one.file));
   const worst = WORDS.find((word) => reports.some((report) => report.word === word)) ?? "INCOMPLETE";
   const report = reports.find((one) => one.word === worst);
   if (check.status === "FAIL") return { word: "FAILED", exit: 1, verdict: "FAILED", failed: "match", check, reports };

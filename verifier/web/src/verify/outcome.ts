@@ -1,5 +1,7 @@
 /** What a verification finds: checks, and the verdict that follows from them. Spec: VER-2, VER-4. */
 
+import type { HandFile } from "./file.ts";
+
 export type Status = "PASS" | "FAIL" | "SKIP" | "N/A";
 export type Word = "VERIFIED" | "FAILED" | "INCOMPLETE" | "CONSISTENT" | "UNREADABLE";
 
@@ -109,6 +111,8 @@ export interface Report {
   /** Why the file cannot be read. */
   readonly reason: Said | null;
   readonly checks: readonly Check[];
+  /** The file as it was read; null if it is not in its form. */
+  readonly file: HandFile | null;
   readonly hand: Hand | null;
   readonly story: readonly Told[];
   /** With a referee, by the index of the event into `HandFile.steps`: how the play stood after it. */

@@ -57,11 +57,18 @@ interface Judged {
   readonly fault: string;
 }
 
-function judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Array>): Judged {
+function* judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Array>): Generator<void, Judged> {
   const receipt = readReceipt(kept.proof);
   if (!receipt) return { receipt, digest: "", fault: "a receipt is none (LOG-5)" };
   if (!signedBy(keys.at(receipt.checkpoint.size), receipt.checkpoint)) return { receipt, digest: "", fault: "a receipt is not signed by the log's key" };
-  const [digest = ""] = [...leaves].find(([, leaf]) => includes(receipt, leaf)) ?? [];
+  let digest = "";
+  for (const [one, leaf] of leaves) {
+    if (includes(receipt, leaf)) {
+      digest = one;
+      break;
+    }
+    yield;
+  }
   if (!digest || (kept.digest !== undefined && kept.digest !== digest)) {
     return { receipt, digest, fault: "a receipt is of no event of this file: what you were shown is not what this file tells" };
   }
@@ -70,10 +77,16 @@ function judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Array
 
 /** The checks `log.witness` and `receipt`. */
 export function* checkReceipts(file: HandFile, trusted: Key | string | null, keys: LogKeys, receipts: readonly Kept[], witnesses: readonly string[], findings: Findings): Generator<void> {
-  const leaves = new Map(file.steps.map((step) => [hex(step.digest), leafHash(step.raw)]));
+  const leaves = new Map<string, Uint8Array>();
+  if (receipts.length > 0) {
+    for (const { digest, raw } of file.steps) {
+      leaves.set(hex(digest), leafHash(raw));
+      yield;
+    }
+  }
   const judged: Judged[] = [];
   for (const kept of receipts.slice(0, RECEIPTS)) {
-    judged.push(typeof trusted === "string" ? { receipt: null, digest: "", fault: "the key to trust is no vkey (LOG-3)" } : judge(kept, keys, leaves));
+    judged.push(typeof trusted === "string" ? { receipt: null, digest: "", fault: "the key to trust is no vkey (LOG-3)" } : yield* judge(kept, keys, leaves));
     yield;
   }
   yield* checkWitnesses(judged, witnesses, findings);

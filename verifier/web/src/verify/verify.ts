@@ -4,7 +4,7 @@ import { hex } from "./bytes.ts";
 import { checkSeeds, checkSignatures } from "./ceremony.ts";
 import { checkDealing } from "./dealing.ts";
 import type { Dealt } from "./dealing.ts";
-import { parseFile } from "./file.ts";
+import { fileSteps } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import { Findings, said } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
@@ -51,9 +51,9 @@ export function verify(data: Uint8Array, given: Given = {}, options: Options = {
 /** The same in slices of some milliseconds: yields how much is done, from 0 to 1. */
 export function* verifySteps(data: Uint8Array, given: Given = {}, options: Options = {}): Generator<number, Report> {
   const findings = new Findings();
-  const rotations = given.rotations === undefined ? [] : yield* slices(0, 0.1, rotationSteps(given.rotations));
+  const rotations = given.rotations === undefined ? [] : yield* slices(0, 0.02, rotationSteps(given.rotations));
   if (!rotations) return report(findings, null, null, said("unreadable.rotations"));
-  const file = parseFile(data);
+  const file = yield* slices(0.02, 0.1, fileSteps(data));
   if ("reason" in file) return report(findings, null, null, file.reason);
   if ("fault" in file) {
     findings.fail("format", file.fault);
@@ -62,10 +62,9 @@ export function* verifySteps(data: Uint8Array, given: Given = {}, options: Optio
   }
   yield 0.1;
   findings.pass("format");
-  checkChain(file, findings);
+  yield* slices(0.1, 0.12, checkChain(file, findings));
   checkTerms(file, findings);
-  const seeds = checkSeeds(file, findings);
-  yield 0.2;
+  const seeds = yield* slices(0.12, 0.2, checkSeeds(file, findings));
   const dealt = yield* slices(0.2, 0.6, checkDealing(file, seeds, findings, options.trace ?? false));
   const { trusted, kept, mine } = fromElsewhere(file, given);
   const own = ownKey(file);
@@ -108,11 +107,11 @@ function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<type
   };
 }
 
-function checkChain(file: HandFile, findings: Findings): void {
+function* checkChain(file: HandFile, findings: Findings): Generator<void> {
   const { steps, table, opened, last } = file;
   let fault = "";
-  steps.forEach((step, index) => {
-    if (index === 0) return;
+  for (const [index, step] of steps.entries()) {
+    if (index === 0) continue;
     const before = steps[index - 1] ?? step;
     const where = `${step.type}, seq ${step.seq}: `;
     if (step.body.table !== table.body.table) fault ||= `${where}another table (EVT-2)`;
@@ -125,7 +124,8 @@ function checkChain(file: HandFile, findings: Findings): void {
       if (step.body.prev !== hex(before.digest)) fault ||= `${where}prev is not the digest of the event before (EVT-2)`;
       if (index > 1 && step.seq !== before.seq + 1) fault ||= `${where}seq does not follow (EVT-2)`;
     }
-  });
+    yield;
+  }
   findings.judge("chain", fault, undefined, `${steps.length - 1} steps up to ${hex(last.digest)}`);
 }
 
@@ -161,6 +161,6 @@ function report(findings: Findings, file: HandFile | null, dealt: Dealt | null, 
     verdict += ` (aborted: ${why}, ${missing.length > 0 ? `seats ${missing.join(", ")}` : "no seat"})`;
   }
   const hand: Hand | null = dealt?.hand ?? null;
-  return { word, exit: CLOSING[word], verdict, failed, reason, checks, hand, story: dealt?.story ?? [], scenes: dealt?.scenes ?? new Map(), traces: dealt?.traces ?? [] };
+  return { word, exit: CLOSING[word], verdict, failed, reason, checks, file, hand, story: dealt?.story ?? [], scenes: dealt?.scenes ?? new Map(), traces: dealt?.traces ?? [] };
 }
 

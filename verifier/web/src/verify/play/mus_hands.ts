@@ -39,7 +39,7 @@ export function weigh(cards: readonly string[], eightKings: boolean, real31: boo
     .sort((a, b) => b - a);
   const total = sum(ranks.map((rank) => Math.min(rank, 10)));
   const pares = paresOf(ranks);
-  const isReal = real31 && faces.toSorted((a, b) => b - a).join() === REAL;
+  const isReal = real31 && [...faces].sort((a, b) => b - a).join() === REAL;
   return {
     grande: digits(ranks),
     chica: digits(ranks.map((rank) => 15 - rank).reverse()),
