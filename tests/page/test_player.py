@@ -9,9 +9,10 @@ import pytest
 from fairdeal.notes import Notes
 from fairdeal.seeds import SeatSeed
 from tests.page.conftest import FILE, SCREENS
-from tests.page.parity import KEY, SEEDS, Asked, vector
+from tests.page.parity import KEY, ROOT, SEEDS, Asked, vector
 
 LARGEST = "mus-reshuffled.fair.json"
+LANGUAGES = ROOT / "verifier" / "fairdeal_verifier" / "languages"
 
 
 def hand(name):
@@ -58,6 +59,53 @@ def test_the_play_can_be_stepped_through(sheet):
             seen.append(page.page.locator(".caption").inner_text())
         assert len(set(seen)) == count - 1
         assert page.page.locator(".board").inner_html()
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "es", "zu", "ta"])
+def test_chips_and_points_are_told_to_eyes_and_ears(sheet, language):
+    """As in the terminal: "the bank holds 70" when the tricks begin."""
+    words = json.loads((LANGUAGES / f"{language}.json").read_text("utf-8"))["messages"]
+
+    def says(key, **values):
+        text = words[key]
+        for name, value in values.items():
+            text = text.replace(f"{{{name}}}", str(value))
+        return text
+
+    page = sheet(f"{FILE.as_uri()}#lang={language}")
+    page.ask(Asked(hand("azi-played.fair.json")))
+    board, caption = page.page.locator(".board"), page.page.locator(".caption")
+    next_step = page.page.locator(".stepper button").nth(2)
+    before = board.inner_text()  # at the deal, when the antes are paid
+    for chips in ("bank: 40", "chips: 990"):
+        key, n = chips.split(": ")
+        assert says(f"page.count.{key}", n=n) in before
+    assert board.locator(".new").count() == 5
+    for _ in range(4):
+        next_step.click()
+    bank = says("page.count.bank", n=70)
+    assert bank in board.locator(".middle").inner_text()
+    assert bank in board.locator(".new").all_inner_texts()
+    # Who cannot see the board hears in the step's own words what has changed, once.
+    heard = caption.locator(".hidden").all_inner_texts()
+    assert len(heard) == 1
+    assert bank in heard[0]
+    assert says("report.seat", seat=3) in heard[0]
+    assert says("page.turn") in board.locator(".seat.at-0").inner_text()
+    next_step.click()
+    assert caption.locator(".hidden").count() == 0
+
+    page.ask(Asked(hand("kozel-played.fair.json")))
+    page.page.locator(".stepper button").last.click()
+    teams = board.locator(".teams > div").all_inner_texts()
+    for text, points, tricks, defeat in zip(teams, (76, 44), (5, 1), (0, 2), strict=True):
+        assert says("page.count.points", n=points) in text
+        assert says("page.count.tricks", n=tricks) in text
+        assert says("page.count.defeat", n=defeat) in text
+    # On paper the last numbers stand in one line.
+    assert says("page.count.points", n=76) in page.page.locator(".paper").evaluate(
+        "one => one.textContent"
+    )
 
 
 def test_it_prints(sheet):

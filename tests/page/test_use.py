@@ -94,6 +94,8 @@ def test_each_language_is_accessible_and_fits_a_telephone(sheet, axe, language, 
         "unconfirmed": ["azi-played.fair.json"],  # before a key is given: it is remembered
         "kozel": ["kozel-played.fair.json", "log.vkey"],
         "mus": ["mus-reshuffled.fair.json", "log.vkey"],
+        "azi": ["azi-played.fair.json", "log.vkey"],
+        "svoi": ["svoi-played.fair.json", "log.vkey"],
         "failed": ["kozel-chain_fail.fair.json", "log.vkey"],
         "match": ["azi-match_1.fair.json", "azi-match_2.fair.json", "log.vkey"],
     }
@@ -161,6 +163,28 @@ def test_the_hash_that_it_shows_is_that_of_its_file(sheet):
     digest = re.search(r"[0-9a-f]{64}", done.stdout)
     assert digest
     assert digest[0] in re.sub(r"\s", "", page.page.locator("#about").inner_text())
+
+
+def test_who_cannot_run_it_is_told_in_five_languages(browser):
+    """Without scripts, and in a browser too old to unpack the page; and nobody else is told."""
+    cannot = {
+        "no scripts": browser.new_context(java_script_enabled=False),
+        "too old": browser.new_context(),
+        "can": browser.new_context(),
+    }
+    cannot["too old"].add_init_script("delete window.DecompressionStream")
+    said = {}
+    for name, context in cannot.items():
+        page = context.new_page()
+        page.goto(FILE.as_uri())
+        page.wait_for_timeout(2500)  # it waits for two seconds, so that it never only flashes
+        visible = page.locator("#off p:visible")
+        said[name] = visible.evaluate_all("all => all.map(one => one.lang)")
+        if visible.count():
+            assert "Firefox 113" in visible.first.inner_text()
+        context.close()
+    five = ["en", "ru", "es", "zu", "ta"]
+    assert said == {"no scripts": five, "too old": five, "can": []}
 
 
 def test_a_hand_in_the_link(sheet):

@@ -12,8 +12,12 @@ import { defineConfig, type Plugin } from "vite";
 
 const LANGUAGES = ["en", "ru", "es", "zu", "ta"];
 const CATALOGUE = new URL("../fairdeal_verifier/languages/", import.meta.url);
-/** What only the service says. */
-const NOT_SAID_HERE = /^site\./;
+/** What only the service says, or what stands in the file for whoever cannot unpack it. */
+const NOT_SAID_HERE = /^site\.|^page\.off$/;
+
+function read(language: string): File {
+  return JSON.parse(readFileSync(new URL(`${language}.json`, CATALOGUE), "utf8")) as File;
+}
 
 type File = { name: string; messages: Record<string, string>; unreviewed: string[] | "all" };
 
@@ -26,9 +30,8 @@ function words(): Plugin {
     load(id) {
       if (id !== `\0${name}`) return undefined;
       const files = LANGUAGES.map((language): [string, File] => {
-        const path = new URL(`${language}.json`, CATALOGUE);
-        this.addWatchFile(path.pathname);
-        return [language, JSON.parse(readFileSync(path, "utf8")) as File];
+        this.addWatchFile(new URL(`${language}.json`, CATALOGUE).pathname);
+        return [language, read(language)];
       });
       const english = files[0]?.[1];
       const keys = Object.keys(english?.messages ?? {}).filter((key) => !NOT_SAID_HERE.test(key));
@@ -48,9 +51,15 @@ const UNPACK =
   'b=Uint8Array.from(atob(t),c=>c.charCodeAt(0));e.textContent=await new Response(new Blob([b]).stream()' +
   '.pipeThrough(new DecompressionStream("deflate-raw"))).text();document.head.append(e)})()';
 
+/**
+ * Hides for a moment what says that scripts are off: where they run it is gone by then. The style of the page is packed
+ * with the script, a third of its length as well.
+ */
+const OFF = "svg[hidden]{display:none}#off{max-width:40rem;padding:1rem;font-family:system-ui;animation:2s step-end off}@keyframes off{0%{visibility:hidden}}";
+
 const hash = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** Puts script and style into index.html, with a policy that allows these two and nothing else. */
+/** Puts script and style into index.html, with a policy that allows these and nothing else. */
 function oneFile(): Plugin {
   return {
     name: "one-file",
@@ -63,10 +72,11 @@ function oneFile(): Plugin {
         else if (name.endsWith(".css")) style += String(part.source).trim();
         delete bundle[name];
       }
-      if (/<\//.test(style)) throw new Error("this text would end its element");
+      script += `;{const e=document.createElement("style");e.textContent=${JSON.stringify(style)};document.head.append(e)}`;
+      const off = LANGUAGES.map((language) => `<p lang="${language}">${read(language).messages["page.off"] ?? ""}</p>`).join("");
       const packed = Buffer.from(deflateSync(new TextEncoder().encode(script), { level: 9, mem: 12 })).toString("base64");
       const policy =
-        `default-src 'none'; script-src ${hash(UNPACK)} ${hash(script)}; style-src ${hash(style)}; img-src data:; ` +
+        `default-src 'none'; script-src ${hash(UNPACK)} ${hash(script)}; style-src ${hash(OFF)} ${hash(style)}; img-src data:; ` +
         "connect-src 'none'; base-uri 'none'; form-action 'none'";
       // Functions, since a replacement text gives `$&` a meaning.
       const source = readFileSync(new URL("index.html", import.meta.url), "utf8")
@@ -74,9 +84,10 @@ function oneFile(): Plugin {
         .replace(/>\s+</g, "><")
         .trim()
         .replace(/<meta name="policy">/, () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
-        .replace(/<link [^>]*>/, () => `<style>${style}</style>`)
+        .replace(/<link [^>]*>/, () => `<style>${OFF}</style>`)
+        .replace(/<div id="off">/, () => `<div id="off">${off}`)
         .replace(/<script [^>]*><\/script>/, () => `<script type="text/plain" id="packed">${packed}</script><script>${UNPACK}</script>`);
-      if (!source.startsWith("<!DOCTYPE html><html") || /\/>/.test(source.split("<style>")[0] ?? "")) {
+      if (!source.startsWith("<!DOCTYPE html><html") || /\/>/.test(source)) {
         throw new Error("index.html is not in the form that a browser writes");
       }
       this.emitFile({ type: "asset", fileName: "verify.html", source });

@@ -1,8 +1,11 @@
 /** Draws cards: a face, a back, and a card in the midst of a sentence. */
 
-import type { Part, Values, Words } from "../words/words.ts";
+import type { Values, Words } from "../words/words.ts";
 import type { Said } from "../verify/outcome.ts";
 import { type Child, h, icon, s } from "./dom.ts";
+
+/** No game has a larger deck: of more cards than these, as a false file may have, the number is said. */
+export const WHOLE_DECK = 40;
 
 const SPANISH = "oceb";
 /** The figure of a court card. */
@@ -75,11 +78,17 @@ export function inlineCard(words: Words, card: string): HTMLElement {
   );
 }
 
-/** A sentence with its cards drawn. */
-export function sentence(words: Words, key: string, values?: Values): Child[] {
-  return words.parts(key, values).map((part: Part) => (typeof part === "string" ? part : inlineCard(words, part.card)));
+/** A sentence with its cards drawn; of more than `most` of them, how many more there are. */
+export function sentence(words: Words, key: string, values?: Values, most = WHOLE_DECK): Child[] {
+  let cards = 0;
+  const shown: Child[] = [];
+  for (const part of words.parts(key, values)) {
+    if (typeof part !== "string" && ++cards <= most) shown.push(inlineCard(words, part.card));
+    else if (typeof part === "string" && (cards < most || part.trim())) shown.push(part);
+  }
+  return cards > most ? [...shown, " ", words.text("page.and_more", { n: cards - most })] : shown;
 }
 
-export function told(words: Words, said: Said): Child[] {
-  return sentence(words, said.key, said.values);
+export function told(words: Words, said: Said, most?: number): Child[] {
+  return sentence(words, said.key, said.values, most);
 }

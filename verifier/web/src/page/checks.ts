@@ -4,7 +4,7 @@ import type { Check, Report, Status } from "../verify/outcome.ts";
 import { told } from "./cards.ts";
 import { type Child, h, icon } from "./dom.ts";
 import { type Context, numbers } from "./numbers.ts";
-import { code, section, type View } from "./view.ts";
+import { code, inPieces, section, type View } from "./view.ts";
 
 const GROUPS: readonly [name: string, families: readonly string[]][] = [
   ["seeds", ["server.commitment", "seal", "link", "order", "beacon", "seats", "seat.signature", "mine"]],
@@ -69,10 +69,17 @@ export function counts(view: View, report: Report): string {
 
 /** All checks. */
 export function drawChecks(view: View, report: Report, context: Context | null): HTMLElement {
-  const left = new Set(report.checks);
-  const groups = GROUPS.map(([name, families]): Child => {
-    const inside = report.checks.filter((check) => families.includes(family(check.id).name));
-    for (const check of inside) left.delete(check);
+  const sorted = new Map<string, Check[]>();
+  for (const check of report.checks) {
+    const { name } = family(check.id);
+    const group = GROUPS.find(([, families]) => families.includes(name))?.[0] ?? "";
+    const inside = sorted.get(group);
+    if (inside) inside.push(check);
+    else sorted.set(group, [check]);
+  }
+  const folds = (checks: readonly Check[]): Child => inPieces(view, h("div"), checks, (check) => checkFold(view, check, context));
+  const groups = GROUPS.map(([name]): Child => {
+    const inside = sorted.get(name) ?? [];
     if (inside.length === 0) return null;
     const worst = WORST.find((status) => inside.some((check) => check.status === status)) ?? "N/A";
     const made = inside.filter((check) => check.status !== "N/A");
@@ -81,8 +88,8 @@ export function drawChecks(view: View, report: Report, context: Context | null):
       `group ${name}`,
       { class: "group", open: worst === "FAIL" },
       [statusMark(view, worst), h("span", { class: "name" }, view.t(`page.group.${name}`)), h("span", { class: "muted count" }, view.t("page.passed_of", { n: passed, all: made.length }))],
-      () => inside.map((check) => checkFold(view, check, context)),
+      () => folds(inside),
     );
   });
-  return section("checks", view.t("page.checks"), h("p", { class: "muted" }, counts(view, report)), groups, [...left].map((check) => checkFold(view, check, context)));
+  return section("checks", view.t("page.checks"), h("p", { class: "muted" }, counts(view, report)), groups, folds(sorted.get("") ?? []));
 }

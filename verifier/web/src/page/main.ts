@@ -1,10 +1,10 @@
 /** The page: takes files in, has them verified, and shows what was found. */
 
 import packed from "virtual:words";
-import { hex, utf8 } from "../verify/bytes.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { fromUtf8, hex, utf8 } from "../verify/bytes.ts";
 import type { HandFile } from "../verify/file.ts";
-import { sha256 } from "../verify/hashing.ts";
-import { type Given as Asked, type MatchReport, readFile, verifyMatchSteps, verifySteps } from "../verify/index.ts";
+import { type Given as Asked, type MatchReport, verifyMatchSteps, verifySteps } from "../verify/index.ts";
 import type { Report } from "../verify/outcome.ts";
 import { loadLanguages } from "../words/load.ts";
 import { Words } from "../words/words.ts";
@@ -18,7 +18,7 @@ import type { Context } from "./numbers.ts";
 import { drawPrint } from "./print.ts";
 import { matchToJson, notProved, reportToJson } from "./report.ts";
 import { TableView } from "./table.ts";
-import { tamperedCopies } from "./tamper.ts";
+import { tamperedCopy, tamperings } from "./tamper.ts";
 import { askKey, badge, banner, drawVerdict, wordName } from "./verdict.ts";
 import { button, code, Folds, section, type View } from "./view.ts";
 import "./page.css";
@@ -26,6 +26,8 @@ import "./page.css";
 /** How long the page may be busy before it looks up, in milliseconds. */
 const SLICE = 12;
 
+/** Bytes that are hashed at a time. */
+const PIECE = 1 << 18;
 /** Rotations that lead nowhere are not kept for the next file. */
 const BAD_ROTATIONS = "unreadable.rotations";
 
@@ -33,6 +35,8 @@ const BAD_ROTATIONS = "unreadable.rotations";
 interface Hand {
   readonly name: string;
   readonly bytes: Uint8Array;
+  /** Hex. */
+  readonly fileHash: string;
   readonly report: Report;
   readonly file: HandFile | null;
   readonly table: TableView | null;
@@ -80,6 +84,8 @@ class Page {
       void this.#take(readFiles(files));
     });
     this.#main.append(this.#alert, this.#result, this.#rest);
+    // It says that scripts are off.
+    document.getElementById("off")?.remove();
     document.body.append(this.#header, this.#main, this.#paper, this.#picker);
     this.#listen();
   }
@@ -189,14 +195,15 @@ class Page {
     const asked: Asked = {
       ...(key !== null && { key }), ...(notes && { notes }), ...(rotations && { rotations }), mine: new Map(seeds), receipts, witnesses,
     };
-    const report = await this.#work(verifySteps(bytes, asked, { trace: true }));
-    if (!report) return;
+    const checked = await this.#work(checkSteps(bytes, asked));
+    if (!checked) return;
+    const { report, fileHash } = checked;
     const before = this.#hand;
-    const file = report.hand ? readFile(bytes) : null;
+    const file = report.hand ? report.file : null;
     // The same file again, with more evidence: the reader stays at the same step.
     const same = before?.bytes === bytes && before.file !== null && before.report.word !== "UNREADABLE";
     const table = file && (same && before.table ? before.table : new TableView(file, report));
-    this.#hand = { name, bytes, report, file, table, real, change };
+    this.#hand = { name, bytes, fileHash, report, file, table, real, change };
     this.draw();
     this.#arrive();
   }
@@ -244,10 +251,11 @@ class Page {
     this.#alert.replaceChildren(...(this.#problem === null ? [] : [h("p", { class: "problem" }, icon("i-bad"), view.t(this.#problem))]));
     const hand = this.#hand;
     this.#paper.replaceChildren();
+    document.body.classList.toggle("with-paper", hand !== null);
     if (hand) {
       this.#result.replaceChildren(...this.#handTop(view, hand));
       this.#rest.replaceChildren(...this.#handRest(view, hand));
-      this.#paper.replaceChildren(drawPrint(view, hand.file, hand.report, hex(sha256(hand.bytes)), pageHash));
+      this.#paper.replaceChildren(drawPrint(view, hand.file, hand.report, hand.fileHash, pageHash));
     } else if (this.#match) {
       this.#result.replaceChildren(...this.#matchTop(view, this.#match));
       this.#rest.replaceChildren(this.#about(view));
@@ -320,12 +328,12 @@ class Page {
   #handRest(view: View, hand: Hand): HTMLElement[] {
     const { file, report, table } = hand;
     if (!file || !table) return [report.checks.length > 0 ? drawChecks(view, report, null) : this.#welcome(view), this.#about(view)];
-    const context: Context = { bytes: hand.bytes, file, report, names: table.names };
+    const context: Context = { bytes: hand.bytes, fileHash: hand.fileHash, file, report, names: table.names };
     return [
       h(
         "div",
         { class: "columns" },
-        h("div", {}, table.draw(view), this.#evidence(view, hand, context), hand.real ? null : this.#tamper(view, hand)),
+        h("div", {}, table.draw(view), this.#evidence(view, hand, context), hand.real ? null : this.#tamper(view, hand, file)),
         h("div", {}, drawChecks(view, report, context), this.#proved(view, report), this.#seal(view, file), this.#keep(view, () => reportToJson(this.#english, report))),
       ),
       this.#about(view),
@@ -348,16 +356,15 @@ class Page {
     );
   }
 
-  #tamper(view: View, hand: Hand): HTMLElement {
-    const copies = tamperedCopies(hand.bytes);
-    const choice = h("select", { id: "change" }, [...copies.keys()].map((name) => h("option", { value: name }, view.t(`page.tamper.${name}`))));
+  #tamper(view: View, hand: Hand, file: HandFile): HTMLElement {
+    const choice = h("select", { id: "change" }, tamperings(file).map((name) => h("option", { value: name }, view.t(`page.tamper.${name}`))));
     return section(
       "tamper",
       view.t("page.tamper.title"),
       h("p", {}, view.t("page.tamper.text")),
       h("label", { for: "change" }, view.t("page.tamper.what")),
       h("div", { class: "row" }, choice, button(view.t("page.tamper.go"), () => {
-        const copy = copies.get(choice.value);
+        const copy = tamperedCopy(hand.bytes, choice.value);
         if (copy) void this.#verify(hand.name, copy, hand, choice.value);
       })),
     );
@@ -434,13 +441,20 @@ class Page {
   }
 }
 
-/** The number that a file gives its hand, for sorting only; files that say nothing come first. */
-function handNumber(bytes: Uint8Array): number {
-  try {
-    return readFile(bytes)?.opened.body.hand ?? 0;
-  } catch {
-    return 0;
+/** The report, and the SHA-256 of the file in hex. */
+function* checkSteps(bytes: Uint8Array, asked: Asked): Generator<number, { report: Report; fileHash: string }> {
+  const report = yield* verifySteps(bytes, asked, { trace: true });
+  const hash = sha256.create();
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    hash.update(bytes.subarray(at, at + PIECE));
+    yield 1;
   }
+  return { report, fileHash: hex(hash.digest()) };
+}
+
+/** The number that a file gives its hand, by its `hand.opened`: for sorting only; files that say nothing come first. */
+function handNumber(bytes: Uint8Array): number {
+  return Number(/\\"first\\":(?:null|\d),\\"hand\\":(\d+),\\"match\\":/.exec(fromUtf8(bytes) ?? "")?.[1] ?? 0);
 }
 
 void new Page(loadLanguages(packed).map((language) => new Words(language))).follow();

@@ -17,7 +17,7 @@ export interface Laid {
 
 export interface Scene {
   /** The places that each seat holds, in the order in which they came. */
-  readonly holdings: readonly (readonly string[])[];
+  readonly holdings: readonly ReadonlySet<string>[];
   /** Cards of the trick, or of the pile: the last one on top. */
   readonly middle: readonly Laid[];
   /** Cards thrown away that lie face down. */
@@ -37,6 +37,8 @@ export interface Scene {
 
 /** Games in which a card that is shown leaves the hand. */
 const PLAYS = new Set(["kozel", "azi", "svoi"]);
+/** No holding of any game has as many cards; one of a false file may. */
+const MOST_LOOKED_AT = 256;
 
 /** The name of the card at each place, as far as seeds or the events tell. */
 export function cardNames(file: HandFile, traces: readonly Trace[]): Map<string, string> {
@@ -55,18 +57,44 @@ export function cardNames(file: HandFile, traces: readonly Trace[]): Map<string,
   return names;
 }
 
-/** The scene after each step of the file. */
-export function scenes(file: HandFile, deckSize: number): Scene[] {
-  const table = new Table(file, deckSize);
-  return file.steps.map((step) => table.after(step));
+/**
+ * The scene after any step of a file. It goes on from the step that it was asked for last, so that nobody has to keep
+ * a scene for each of the twenty thousand events that a file may have.
+ */
+export class Stage {
+  readonly #file: HandFile;
+  readonly #size: number;
+  #table: Table;
+  #next = 0;
+  #scene: Scene | null = null;
+
+  constructor(file: HandFile, deckSize: number) {
+    this.#file = file;
+    this.#size = deckSize;
+    this.#table = new Table(file, deckSize);
+  }
+
+  /** The scene after a step, valid until the next one is asked for. */
+  at(step: number): Scene {
+    if (step < this.#next - 1 || !this.#scene) {
+      this.#table = new Table(this.#file, this.#size);
+      this.#next = 0;
+    }
+    for (; this.#next <= step; this.#next += 1) this.#table.apply(this.#file.steps[this.#next] as HandEvent); // a step of the file
+    this.#scene = this.#table.scene();
+    return this.#scene;
+  }
 }
 
 class Table {
   readonly #file: HandFile;
   readonly #game: string;
   readonly #size: number;
-  #holdings: string[][];
+  readonly #holdings: readonly Set<string>[];
   #middle: Laid[] = [];
+  /** The places of `#middle`, and how many of them each seat has laid. */
+  #lying = new Set<string>();
+  #laidBy: number[];
   /** All that was laid since the last draw: what a pull may bring back. */
   #since: Laid[] = [];
   #done = false;
@@ -77,34 +105,36 @@ class Table {
   readonly #out = new Set<number>();
   readonly #open = new Set<string>();
   #moved = new Set<string>();
+  #dealing = false;
 
   constructor(file: HandFile, size: number) {
     this.#file = file;
     this.#game = file.table.body.game;
     this.#size = size;
     const seats = Math.min(file.table.body.seats, 10);
-    this.#holdings = Array.from({ length: seats }, () => []);
+    this.#holdings = Array.from({ length: seats }, () => new Set());
+    this.#laidBy = Array.from({ length: seats }, () => 0);
     this.#discards = Array.from({ length: seats }, () => 0);
   }
 
-  after(step: HandEvent): Scene {
-    this.#moved = new Set();
-    if (step.type !== "play.called") this.#calls.clear();
-    this.#apply(step);
+  scene(): Scene {
     return {
-      holdings: this.#holdings.map((holding) => [...holding]),
-      middle: [...this.#middle],
+      holdings: this.#holdings,
+      middle: this.#middle,
       heap: this.#heap,
       stock: this.#stock,
-      calls: new Map(this.#calls),
-      out: new Set(this.#out),
+      calls: this.#calls,
+      out: this.#out,
       moved: this.#moved,
-      dealing: step.type === "hand.dealt",
-      open: new Set(this.#open),
+      dealing: this.#dealing,
+      open: this.#open,
     };
   }
 
-  #apply(step: HandEvent): void {
+  apply(step: HandEvent): void {
+    this.#moved = new Set();
+    this.#dealing = step.type === "hand.dealt";
+    if (step.type !== "play.called") this.#calls.clear();
     switch (step.type) {
       case "hand.dealt": {
         let dealt = 0;
@@ -146,9 +176,7 @@ class Table {
         }
         break;
       case "cards.returned":
-        for (const one of this.#file.table.body.referee ? this.#middle : this.#since) {
-          if (one.seat !== null) this.#receive(one.seat, one.place);
-        }
+        for (const one of this.#file.table.body.referee ? this.#middle : this.#since) this.#back(one);
         this.#clear();
         break;
       case "play.called":
@@ -165,31 +193,45 @@ class Table {
     this.#calls.set(seat, { call, amount });
     if (call === "fold") this.#out.add(seat);
     if (this.#game === "svoi" && call === "take" && amount !== null) {
-      for (const one of this.#middle.splice(Math.max(0, this.#middle.length - amount))) this.#receive(seat, one.place);
+      for (const one of this.#middle.splice(Math.max(0, this.#middle.length - amount))) {
+        this.#lying.delete(one.place);
+        this.#receive(seat, one.place);
+      }
     }
   }
 
   #receive(seat: number, key: string): void {
-    this.#holdings[seat]?.push(key);
+    this.#holdings[seat]?.add(key);
     this.#moved.add(key);
   }
 
+  #back({ seat, place: key }: Laid): void {
+    if (seat !== null) this.#receive(seat, key);
+  }
+
   #leave(seat: number, key: string): void {
-    const holding = this.#holdings[seat];
-    const at = holding?.indexOf(key) ?? -1;
-    if (at >= 0) holding?.splice(at, 1);
+    this.#holdings[seat]?.delete(key);
+  }
+
+  #away(): void {
+    this.#middle = [];
+    this.#lying = new Set();
+    this.#laidBy = this.#laidBy.map(() => 0);
   }
 
   #lay(seat: number | null, keys: readonly string[], down: boolean): void {
-    if (this.#done) this.#middle = [];
+    if (this.#done) this.#away();
     this.#done = false;
     for (const key of keys) {
-      if (seat !== null) this.#leave(seat, key);
-      if (this.#game === "svoi") this.#middle = this.#middle.filter((one) => one.place !== key);
       const laid = { seat, place: key, down };
+      this.#moved.add(key);
+      if (this.#lying.has(key)) continue; // no card lies twice
+      this.#lying.add(key);
       this.#middle.push(laid);
       this.#since.push(laid);
-      this.#moved.add(key);
+      if (seat === null) continue;
+      this.#leave(seat, key);
+      this.#laidBy[seat] = (this.#laidBy[seat] ?? 0) + 1;
     }
   }
 
@@ -197,26 +239,34 @@ class Table {
     const k = this.#discards[seat] ?? 0;
     this.#discards[seat] = k + 1;
     const known = this.#file.disclosed?.discards.get(seat)?.[k]?.map(([epoch, position]) => place(epoch, position));
-    if (this.#game === "kozel") {
-      // Undisclosed, nobody knows which cards these are; some have to leave the hand.
-      const keys = known ?? (this.#holdings[seat] ?? []).filter((key) => !this.#open.has(key)).slice(-count);
-      this.#lay(seat, keys, true);
-    } else {
-      for (const key of known ?? (this.#holdings[seat] ?? []).slice(-count)) this.#leave(seat, key);
+    const keys = known ?? this.#some(seat, count);
+    if (this.#game === "kozel") this.#lay(seat, keys, true);
+    else {
+      for (const key of keys) this.#leave(seat, key);
       this.#heap += count;
     }
   }
 
+  /** Undisclosed, nobody knows which cards these are; some that have not been seen have to leave the hand. */
+  #some(seat: number, count: number): string[] {
+    const found: string[] = [];
+    let left = MOST_LOOKED_AT;
+    for (const key of this.#holdings[seat] ?? []) {
+      if (found.length === count || --left < 0) break;
+      if (!this.#open.has(key)) found.push(key);
+    }
+    return found;
+  }
+
   #clear(): void {
-    this.#middle = [];
+    this.#away();
     this.#since = [];
     this.#done = false;
   }
 
   /** Whether everybody has laid as many cards as the others: then the trick is over. */
   #complete(): boolean {
-    const counts = this.#holdings.map((_, seat) => this.#middle.filter((one) => one.seat === seat).length);
-    const playing = counts.filter((count, seat) => count > 0 || ((this.#holdings[seat]?.length ?? 0) > 0 && !this.#out.has(seat)));
+    const playing = this.#laidBy.filter((count, seat) => count > 0 || ((this.#holdings[seat]?.size ?? 0) > 0 && !this.#out.has(seat)));
     return playing.length > 1 && playing.every((count) => count > 0 && count === playing[0]);
   }
 }

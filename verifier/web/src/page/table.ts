@@ -2,14 +2,20 @@
 
 import type { HandEvent } from "../verify/events.ts";
 import type { HandFile } from "../verify/file.ts";
-import type { Report } from "../verify/outcome.ts";
-import { cardName, drawCard, sentence, told } from "./cards.ts";
-import { type Child, h, icon } from "./dom.ts";
-import { cardNames, type Laid, type Scene, scenes } from "./scene.ts";
+import type { Report, Told } from "../verify/outcome.ts";
+import { cardName, drawCard, sentence, told, WHOLE_DECK } from "./cards.ts";
+import { append, type Child, h, icon } from "./dom.ts";
+import { type Count, countText, Counting, countsText, type Owner, type Standing, teamText } from "./counts.ts";
+import { cardNames, type Laid, type Scene, Stage } from "./scene.ts";
 import { button, section, type View } from "./view.ts";
 
 /** As many cards of a pile as can be told apart. */
 const PILE = 8;
+/** Steps listed at once: as many as most hands have. A false file may have twenty thousand, */
+const LISTED = 100;
+/** and hundreds of cards in each: once so many are listed, a step has room for a few. */
+const LISTED_CARDS = 600;
+const FEW_CARDS = 4;
 /** Lines of the story that are JSON: the page shows these numbers elsewhere. */
 const RAW = new Set(["story.score", "story.match"]);
 
@@ -17,8 +23,13 @@ const RAW = new Set(["story.score", "story.match"]);
 export class TableView {
   readonly #file: HandFile;
   readonly #report: Report;
-  readonly #scenes: readonly Scene[];
+  readonly #stage: Stage;
+  readonly #counting: Counting;
   readonly #names: ReadonlyMap<string, string>;
+  /** The story by step. */
+  readonly #told = new Map<number, Told[]>();
+  /** Kozel's indicator or Azi's turned card: both lie open. The report may not have got as far. */
+  readonly #turned: string | null;
   #step: number;
   /** Whose cards are shown; null is everybody's. */
   #viewer: number | null = null;
@@ -27,9 +38,18 @@ export class TableView {
   constructor(file: HandFile, report: Report) {
     this.#file = file;
     this.#report = report;
-    this.#scenes = scenes(file, report.hand?.cards ?? 0);
+    this.#stage = new Stage(file, report.hand?.cards ?? 0);
+    this.#counting = new Counting(file, report);
     this.#names = cardNames(file, report.traces);
-    const dealt = file.steps.findIndex((step) => step.type === "hand.dealt");
+    for (const one of report.story) {
+      const told = this.#told.get(one.step);
+      if (RAW.has(one.said.key)) continue;
+      if (told) told.push(one);
+      else this.#told.set(one.step, [one]);
+    }
+    const dealt = file.steps.findIndex(({ type }) => type === "hand.dealt");
+    const deal = file.steps[dealt];
+    this.#turned = deal?.type === "hand.dealt" ? (deal.body.indicator ?? deal.body.shown.find((one) => one.seat === null)?.card ?? report.hand?.turned ?? null) : null;
     this.#step = dealt < 0 ? file.steps.length - 1 : dealt;
   }
 
@@ -43,28 +63,58 @@ export class TableView {
   }
 
   get #seats(): number {
-    return this.#scenes[0]?.holdings.length ?? 0;
+    return Math.min(this.#file.table.body.seats, 10);
   }
 
   draw(view: View): HTMLElement {
-    const last = this.#scenes.length - 1;
+    const { steps } = this.#file;
+    const last = steps.length - 1;
     const board = h("div", { class: "board" });
     const caption = h("div", { class: "caption", "aria-live": "polite" });
     const range = h("input", {
       type: "range", min: 0, max: last, value: this.#step, "aria-label": view.t("page.step"), oninput: () => go(range.valueAsNumber),
     });
-    const steps = this.#file.steps.map((step, at) =>
-      h("li", {}, h("button", { type: "button", class: "step", onclick: () => go(at) }, h("time", { datetime: step.body.at }, step.body.at.slice(11, 19)), h("span", {}, this.lines(view, at)))),
-    );
+    const list = h("ol");
+    /** The first step that is listed, and the buttons of those that are. */
+    let from = -1;
+    let listed: HTMLButtonElement[] = [];
+    const fill = (start: number): void => {
+      from = start;
+      let cards = 0;
+      listed = steps.slice(from, from + LISTED).map((step, i) => {
+        const lines = h("span", {}, this.lines(view, from + i, cards < LISTED_CARDS ? WHOLE_DECK : FEW_CARDS));
+        cards += lines.querySelectorAll(".word").length;
+        return h("button", { type: "button", class: "step", onclick: () => go(from + i) }, h("time", { datetime: step.body.at }, step.body.at.slice(11, 19)), lines);
+      });
+      const turn = (key: string, n: number, to: number): Child =>
+        n > 0 && h("li", {}, button(view.t(key, { n }), () => { fill(to); mark(); list.querySelector<HTMLElement>(".step")?.focus(); }));
+      list.replaceChildren();
+      append(list, [
+        turn("page.steps_before", from, from - LISTED),
+        listed.map((one) => h("li", {}, one)),
+        turn("page.steps_after", last + 1 - from - listed.length, from + LISTED),
+      ]);
+    };
+    const mark = (): void => {
+      for (const [i, one] of listed.entries()) {
+        if (from + i === this.#step) one.setAttribute("aria-current", "step");
+        else one.removeAttribute("aria-current");
+      }
+      const current = listed[this.#step - from];
+      if (current) list.scrollTop = current.offsetTop - list.offsetTop - list.clientHeight / 3;
+    };
     const show = (): void => {
       range.value = String(this.#step);
       range.setAttribute("aria-valuetext", view.t("page.step_of", { n: this.#step + 1, all: last + 1 }));
-      board.replaceChildren(this.#board(view));
+      const standing = this.#counting.after(this.#step);
+      const changed = this.#counting.changed(this.#step, standing.counts);
+      board.replaceChildren(...this.#board(view, standing, changed));
       caption.replaceChildren(h("span", { class: "muted" }, view.t("page.step_of", { n: this.#step + 1, all: last + 1 })), " ", h("span", {}, this.lines(view, this.#step)));
-      for (const [at, item] of steps.entries()) {
-        if (at === this.#step) item.firstElementChild?.setAttribute("aria-current", "step");
-        else item.firstElementChild?.removeAttribute("aria-current");
-      }
+      // On the board the numbers stand where they belong; who listens hears those that have changed.
+      if (changed.length > 0) caption.append(h("span", { class: "hidden" }, countsText(view, changed)));
+      const start = this.#step - (this.#step % LISTED);
+      if (this.#step < from || this.#step >= from + LISTED || from < 0) fill(start);
+      mark();
     };
     const go = (to: number): void => {
       this.#step = Math.max(0, Math.min(last, to));
@@ -100,7 +150,7 @@ export class TableView {
       board,
       h("div", { class: "row stepper" }, buttons.slice(0, 2), range, buttons.slice(2)),
       caption,
-      view.folds.fold("steps", { class: "steps", open: true }, view.t("page.all_steps", { n: last + 1 }), () => h("ol", {}, steps)),
+      view.folds.fold("steps", { class: "steps", open: true }, view.t("page.all_steps", { n: last + 1 }), () => list),
     );
     whole.addEventListener("keydown", (event) => {
       const at = event.target;
@@ -114,22 +164,26 @@ export class TableView {
   }
 
   /** What a step says: the story's lines, or, without a story, what the event is. */
-  lines(view: View, at: number): Child {
+  lines(view: View, at: number, most = WHOLE_DECK): Child {
     const step = this.#file.steps[at];
     if (!step) return null;
-    const story = this.#report.story.filter((one) => one.step === at && !RAW.has(one.said.key));
+    const story = this.#told.get(at) ?? [];
     const all: { text: Child[]; indented: boolean }[] =
       story.length > 0 && step.type !== "hand.closed"
-        ? story.map((one) => ({ text: told(view.words, one.said), indented: one.indented }))
-        : [...this.#describe(view, step).map((text) => ({ text, indented: false })), ...story.map((one) => ({ text: told(view.words, one.said), indented: true }))];
+        ? story.map((one) => ({ text: told(view.words, one.said, most), indented: one.indented }))
+        : [...this.#describe(view, step, most).map((text) => ({ text, indented: false })), ...story.map((one) => ({ text: told(view.words, one.said, most), indented: true }))];
     return all.map(({ text, indented }) => h("span", { class: indented ? "line then" : "line" }, text));
   }
 
-  #describe(view: View, step: HandEvent): Child[][] {
-    const say = (key: string, values?: Parameters<View["t"]>[1]): Child[] => sentence(view.words, key, values);
+  #describe(view: View, step: HandEvent, most: number): Child[][] {
+    const say = (key: string, values?: Parameters<View["t"]>[1]): Child[] => sentence(view.words, key, values, most);
     const bySeat = <T>(pairs: readonly (readonly [seat: number, value: T])[]): Map<number, T[]> => {
       const found = new Map<number, T[]>();
-      for (const [seat, value] of pairs) found.set(seat, [...(found.get(seat) ?? []), value]);
+      for (const [seat, value] of pairs) {
+        const values = found.get(seat);
+        if (values) values.push(value);
+        else found.set(seat, [value]);
+      }
       return found;
     };
     const known = (places: readonly string[]): string[] => places.flatMap((place) => this.#names.get(place) ?? []);
@@ -176,26 +230,38 @@ export class TableView {
     }
   }
 
-  #board(view: View): HTMLElement {
-    const scene = this.#scenes[this.#step];
+  #board(view: View, standing: Standing, changed: readonly Count[]): HTMLElement[] {
+    const scene = this.#stage.at(this.#step);
+    const { counts } = standing;
+    const draw = (owner: Owner): Child => {
+      const own = counts.filter((one) => one.owner === owner);
+      return own.length > 0 && h("p", { class: "counts" }, own.map((one) => h("span", { class: changed.includes(one) ? "new" : "" }, one.name === "bank" && icon("p-o"), countText(view, one))));
+    };
+    const teams = [0, 1].map((team) => [team, draw(`team ${team}`)] as const).filter(([, drawn]) => drawn);
     const seats = this.#seats;
     const bottom = this.#viewer ?? 0;
     // The next seat sits to the left, in Mus to the right: that is how each game goes round.
     const turn = this.#file.table.body.game === "mus" ? -1 : 1;
-    return h(
+    const felt = h(
       "div",
       { class: this.#fourColours ? "felt four" : "felt", "data-seats": seats },
-      scene && this.#middle(view, scene),
+      this.#middle(view, scene, draw("table")),
       Array.from({ length: seats }, (_, at) => {
         const seat = (((bottom + turn * at) % seats) + seats) % seats;
-        return scene && this.#seat(view, scene, seat, at);
+        return this.#seat(view, scene, standing, seat, at, draw(`seat ${seat}`));
       }),
     );
+    const above: HTMLElement[] = [];
+    if (teams.length > 0) above.push(h("div", { class: "teams" }, teams.map(([team, drawn]) => h("div", {}, h("h3", {}, teamText(view, team)), drawn))));
+    const match = draw("match");
+    if (match) above.push(h("div", {}, match));
+    if (!standing.counted) above.push(h("p", { class: "muted" }, view.t("page.count.none")));
+    return [...above, felt];
   }
 
-  #seat(view: View, scene: Scene, seat: number, at: number): HTMLElement {
+  #seat(view: View, scene: Scene, standing: Standing, seat: number, at: number, counts: Child): HTMLElement {
     const hand = this.#report.hand;
-    const holding = scene.holdings[seat] ?? [];
+    const holding = [...(scene.holdings[seat] ?? [])];
     const call = scene.calls.get(seat);
     const trump = hand?.trumps.get(seat);
     const dealt = scene.stock !== null;
@@ -206,13 +272,16 @@ export class TableView {
         "h3",
         {},
         view.t("report.seat", { seat }),
-        hand?.first === seat && dealt && h("span", { class: "tag" }, view.t("report.first")),
+        hand?.first === seat && dealt && standing.mano === null && h("span", { class: "tag" }, view.t("report.first")),
+        standing.mano === seat && h("span", { class: "tag" }, view.t("page.mano")),
+        standing.turn.includes(seat) && h("span", { class: "tag turn" }, view.t("page.turn")),
         this.#viewer === seat && h("span", { class: "tag own" }, view.t("page.you")),
         trump !== undefined && h("span", { class: `tag u-${trump}` }, view.t("report.trump", { suit: trump }), icon(`p-${trump}`, "pip")),
         scene.out.has(seat) && h("span", { class: "tag" }, view.t("call.fold")),
       ),
+      counts,
       holding.length > 0
-        ? h("div", { class: holding.length > 8 ? "cards many" : "cards" }, holding.map((place) => this.#card(view, scene, place, seat)))
+        ? h("div", { class: holding.length > 8 ? "cards many" : "cards" }, holding.slice(0, WHOLE_DECK).map((place) => this.#card(view, scene, place, seat)), this.#more(view, holding))
         : h("p", { class: "muted" }, dealt ? view.t("page.no_cards_left") : view.t("report.no_cards")),
       call && h("p", { class: "bubble" }, view.t(`call.${call.call}`), call.amount !== null && ` ${view.words.number(call.amount)}`),
     );
@@ -225,16 +294,21 @@ export class TableView {
     return drawCard(view.words, hidden ? null : name, state);
   }
 
-  #middle(view: View, scene: Scene): HTMLElement {
-    const turned = this.#turned();
+  #more(view: View, cards: readonly unknown[]): Child {
+    return cards.length > WHOLE_DECK && h("span", { class: "tag" }, view.t("page.and_more", { n: cards.length - WHOLE_DECK }));
+  }
+
+  #middle(view: View, scene: Scene, counts: Child): HTMLElement {
+    const turned = this.#turned;
     const played = scene.middle;
     const pile = this.#file.table.body.game === "svoi";
     const seats = [...new Set(played.map((one) => one.seat))];
     const group = (cards: readonly Laid[], label: Child): HTMLElement =>
-      h("div", { class: "laid" }, label, h("div", { class: pile ? "cards pile" : "cards" }, cards.map((one) => this.#card(view, scene, one.place, one.seat, one.down))));
+      h("div", { class: "laid" }, label, h("div", { class: pile ? "cards pile" : "cards" }, cards.slice(0, WHOLE_DECK).map((one) => this.#card(view, scene, one.place, one.seat, one.down)), this.#more(view, cards)));
     return h(
       "div",
       { class: "middle" },
+      counts,
       h(
         "div",
         { class: "row" },
@@ -249,14 +323,6 @@ export class TableView {
         : h("div", { class: "row" }, seats.map((seat) =>
             group(played.filter((one) => one.seat === seat), seat !== null && h("p", {}, view.t("report.seat", { seat }), played.some((one) => one.seat === seat && one.down) && [" · ", view.t("page.face_down")])))),
     );
-  }
-
-  /** Kozel's indicator and Azi's turned card lie open; the report may not have got as far. */
-  #turned(): string | null {
-    for (const { type, body } of this.#file.steps) {
-      if (type === "hand.dealt") return body.indicator ?? body.shown.find((one) => one.seat === null)?.card ?? this.#report.hand?.turned ?? null;
-    }
-    return null;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Makes copies of a hand's file with one thing changed, to show that it is found. */
 
 import { fromUtf8, hex, utf8 } from "../verify/bytes.ts";
+import type { HandFile as Read } from "../verify/file.ts";
 import { sha256 } from "../verify/hashing.ts";
 
 type Event = { [member: string]: unknown; type: string; prev: string };
@@ -70,20 +71,32 @@ function otherDigit(text: string): string {
   return text.slice(0, -1) + (text.endsWith("0") ? "1" : "0");
 }
 
-/** The changed copies that this file allows, by name. A file that cannot be parsed allows none. */
-export function tamperedCopies(bytes: Uint8Array): Map<string, Uint8Array> {
-  const copies = new Map<string, Uint8Array>();
-  for (const [name, change] of Object.entries(CHANGES)) {
-    try {
-      const file = JSON.parse(fromUtf8(bytes) ?? "") as HandFile;
-      const events = file.events.map((event) => JSON.parse(event) as Event);
-      if (!change(file, events)) continue;
-      file.events = events.map((event) => JSON.stringify(event));
-      // Members keep their order, and JSON.stringify escapes as FILE-1 does: nothing but the change is changed.
-      copies.set(name, utf8(JSON.stringify(file)));
-    } catch {
-      continue;
-    }
+/** What of a file can be changed, by name. */
+export function tamperings(file: Read): string[] {
+  const { steps, last, disclosed } = file;
+  const shown = steps.flatMap(({ type, body }): readonly Shown[] => (type === "hand.dealt" || type === "cards.shown" ? body.shown : type === "cards.given" ? body.given : []));
+  const card = shown.some((one) => one.card !== shown[0]?.card);
+  const can: Readonly<Record<string, boolean>> = {
+    card,
+    card_chain: card,
+    secret: disclosed !== null,
+    seed: steps.some(({ type }) => type === "seeds.opened"),
+    drop: steps.length >= 4,
+    score: last.type === "hand.closed" && /\d/.test(JSON.stringify(last.body.result?.["score"] ?? "")),
+  };
+  return Object.keys(CHANGES).filter((name) => can[name]);
+}
+
+/** A copy with one thing changed; null if the file has nothing of the kind. Made when it is asked for: a file may be long. */
+export function tamperedCopy(bytes: Uint8Array, name: string): Uint8Array | null {
+  try {
+    const file = JSON.parse(fromUtf8(bytes) ?? "") as HandFile;
+    const events = file.events.map((event) => JSON.parse(event) as Event);
+    if (!CHANGES[name]?.(file, events)) return null;
+    file.events = events.map((event) => JSON.stringify(event));
+    // Members keep their order, and JSON.stringify escapes as FILE-1 does: nothing but the change is changed.
+    return utf8(JSON.stringify(file));
+  } catch {
+    return null;
   }
-  return copies;
 }

@@ -1,7 +1,7 @@
 /** What every part of the page needs to draw itself. */
 
 import type { Values, Words } from "../words/words.ts";
-import { type Child, h } from "./dom.ts";
+import { append, type Child, h } from "./dom.ts";
 
 /** A disclosure whose inside is made when it is first opened, and which is open again after a redraw. */
 export class Folds {
@@ -29,6 +29,30 @@ export class Folds {
   }
 }
 
+/** As many items of a list as are drawn at once. */
+const AT_ONCE = 200;
+
+/** A list of any length: its beginning, and a button that draws as many again. */
+export function inPieces<T>(view: View, into: HTMLElement, items: readonly T[], draw: (item: T, at: number) => Child): HTMLElement[] {
+  let drawn = 0;
+  const more = button("", () => {
+    add();
+    if (drawn === items.length) {
+      more.remove();
+      into.tabIndex = -1;
+      into.focus();
+    }
+  });
+  const add = (): void => {
+    const next = items.slice(drawn, drawn + AT_ONCE);
+    append(into, next.map((item, at) => draw(item, drawn + at)));
+    drawn += next.length;
+    more.textContent = view.t("page.more", { n: items.length - drawn });
+  };
+  add();
+  return drawn < items.length ? [into, more] : [into];
+}
+
 export interface View {
   readonly words: Words;
   readonly folds: Folds;
@@ -51,10 +75,6 @@ export function code(text: string): HTMLElement {
 }
 
 /** Names and values, one below the other. */
-export function facts(rows: readonly (readonly [name: Child, value: Child])[]): HTMLElement {
-  return h(
-    "dl",
-    {},
-    rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-  );
+export function facts(view: View, rows: readonly (readonly [name: Child, value: Child])[]): HTMLElement[] {
+  return inPieces(view, h("dl"), rows, ([name, value]) => [h("dt", {}, name), h("dd", {}, value)]);
 }

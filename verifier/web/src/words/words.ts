@@ -65,7 +65,7 @@ export class Words {
       if (end > at) parts.push(message.slice(at, end).replaceAll("#", count || "#"));
       if (open < 0) break;
       const close = closing(message, open);
-      parts.push(...this.#value(message.slice(open + 1, close), values));
+      for (const part of this.#value(message.slice(open + 1, close), values)) parts.push(part);
       at = close + 1;
     }
     return parts;
