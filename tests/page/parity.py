@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from fairdeal_verifier.verify import verify
 from tests.verifier.builder import vkey
-from tests.verifier.test_rotations import LEAD_NOWHERE, file, members, served
+from tests.verifier.test_rotations import ENDS, KEYS, LEAD_NOWHERE, file, members, served
 
 ROOT: Final = Path(__file__).parents[2]
 SEEDS: Final = ROOT / "seeds"
@@ -84,7 +84,15 @@ def rotated() -> dict[str, Asked]:
         case: Asked(file("log", 30), (), (), served(rotations).decode(), vkey("log"))
         for case, rotations in {**LEAD_NOWHERE, "nothing wrong": members()}.items()
     }
-    return hands | documents | forged
+    # Every key at the last size at which it may sign, and at the first at which it may not.
+    bounds = {
+        f"{signer} at {size}": Asked(
+            file(signer, size), (), (), served(members()).decode(), vkey("log")
+        )
+        for signer in KEYS
+        for size in (ENDS[0], ENDS[0] + 1, ENDS[1], ENDS[1] + 1)
+    }
+    return hands | documents | forged | bounds
 
 
 def by_python(asked: Asked) -> Said:

@@ -133,8 +133,8 @@ def test_an_unspoilt_file_is_written_as_it_was():
     assert encoded(file).encode() == data
 
 
-def broken(tmp_path, change):
-    """A copy of the verifier's sources in which one thing is other."""
+def broken(tmp_path, change, folder="verify"):
+    """A copy of the sources in which one thing is other."""
     web = tmp_path / "web"
     for name in ("src", "tests"):
         shutil.copytree(WEB / name, web / name)
@@ -143,7 +143,7 @@ def broken(tmp_path, change):
     (tmp_path / "fairdeal_verifier").symlink_to(WEB.parent / "fairdeal_verifier")
     (web / "node_modules").symlink_to(WEB / "node_modules")
     file, old, new = change
-    path = web / "src" / "verify" / file
+    path = web / "src" / folder / file
     text = path.read_text("utf-8")
     assert text.count(old) >= 1, f"{file} has changed: plant this fault elsewhere"
     path.write_text(text.replace(old, new, 1), "utf-8")
