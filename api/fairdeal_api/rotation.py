@@ -107,7 +107,7 @@ async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
         seq = len(keyring.log_entries(service.reader))
         entry: LogRotated = await service.ledger.rotate(new, seq)
         LOG.write("key.rotated", size=entry.size)
-        keyring.settle(settings.keys_path, new)
+        service.settle_log_key(new)
         done.new, done.size = new.verifier, entry.size
     finally:
         await service.stop()
@@ -176,7 +176,7 @@ async def _rotate_sealing(settings: Settings) -> Resealed:
         LOG.write("sealing.rotated", count=reseal.done)
         if not scrubbed:
             raise StartRefused(_WAITS)
-        keyring.settle_sealing(settings.keys_path, new)
+        service.settle_sealing_key(new)
     finally:
         await service.stop()
     return Resealed(new.id, old.id, reseal.done, reseal.stuck)

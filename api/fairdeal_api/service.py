@@ -123,7 +123,8 @@ class Service:
             with anchor.held():
                 if verify_start(tree, anchor.load(self.log_keys)):
                     anchor.replace(note)
-            self.settled = keyring.settle(settings.keys_path, self.signing_key)
+            self._anchor = anchor
+            self.settled = self.settle_log_key(self.signing_key)
             self._settle_sealing(keys, writer)
             anchor.forget_seen()
             self.witnesses = Witnesses(settings)
@@ -136,7 +137,6 @@ class Service:
         self._tree = tree
         self._rotations: dict[str, Any] | None = None
         self.operators = operators
-        self._anchor = anchor
         self.clock = system.Clock(head.at)
         self.sealer = Sealer(self.sealing_key, settings.log_origin)
         self.metrics = Metrics()
@@ -216,7 +216,22 @@ class Service:
         self.sealing_settled = unsettled and writer.scrub()
         self.sealing_waits = unsettled and not self.sealing_settled
         if self.sealing_settled:
-            keyring.settle_sealing(self.settings.keys_path, self.sealing_key)
+            self.settle_sealing_key(self.sealing_key)
+
+    def settle_log_key(self, key: SigningKey) -> bool:
+        """Give the log key in force its name, if it has not got it; whether it had not.
+
+        To look which file takes the name and to give it are two steps. A process that slept between
+        them could give it to a key of a later rotation, and the one in force would be gone: so
+        nobody else gives names meanwhile. Spec: LOG-29.
+        """
+        with self._anchor.held():
+            return keyring.settle(self.settings.keys_path, key)
+
+    def settle_sealing_key(self, key: system.SealingKey) -> bool:
+        """The same for the sealing key."""
+        with self._anchor.held():
+            return keyring.settle_sealing(self.settings.keys_path, key)
 
     @property
     def verifier_key(self) -> VerifierKey:
