@@ -414,6 +414,7 @@ def _hands(
     note = Checkpoint(_ORIGIN, after, book.tree.root(after)).sign(keys[0])
     # The old key signs once more, after it has given the log away.
     stale = replace(files[0], receipt=replace(book.receipt(end, after), note=note))
+    last = replace(files[0], receipt=book.receipt(end, rotations[0][1]))
     kept = book.receipt(end, len(book.entries)).text()
     cases: list[tuple[str, Any, int, Vectors | None, list[str], int, str | None]] = [
         ("its own key", files[1], 1, None, [], 0, None),
@@ -422,6 +423,7 @@ def _hands(
         ("a newer key and the rotations", files[0], 2, both, [], 0, None),
         ("two rotations away", files[2], 0, both, [], 0, None),
         ("rotations that do not reach it", files[2], 0, first, [], 1, "log.signature"),
+        ("the last head of an older key, and the rotations", last, 1, both, [], 0, None),
         ("the old key signed on", stale, 0, None, [], 0, None),
         ("the old key signed on, and the rotations", stale, 0, both, [], 1, "log.signature"),
         ("a receipt of the newest head", files[0], 0, both, [kept], 0, None),
