@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -95,6 +96,7 @@ def rotated() -> dict[str, Asked]:
     return hands | documents | forged | bounds
 
 
+@cache
 def by_python(asked: Asked) -> Said:
     report = verify(
         asked.data,

@@ -164,13 +164,14 @@ def broken(tmp_path, change, folder="verify"):
     ],
     ids=lambda change: f"{change[0]} {change[1][:20]}",
 )
-def test_control_a_check_broken_on_purpose_is_found(tmp_path, spoilt, change):
+def test_control_a_check_broken_on_purpose_is_found(tmp_path, change):
     web = broken(tmp_path, change)
-    names = list(INDEX)
-    others = [*spoilt[:300], *reordered(REORDERED)]
-    asked = [vector(name) for name in names] + [Asked(one.data) for one in others]
-    names += [one.name for one in others]
-    asked += rotated().values()
-    names += rotated()
-    ours, theirs = [by_python(one) for one in asked], by_typescript(asked, web)
-    assert differences(names, *[[settled(one) for one in said] for said in (ours, theirs)])
+    if change[0] == "hand.ts":  # what comes after a fault shows in no vector
+        given = {one.name: Asked(one.data) for one in reordered(REORDERED)}
+    else:
+        given = {name: vector(name) for name in INDEX} | rotated()
+    names, asked = list(given), list(given.values())
+    said = [by_python(one) for one in asked], by_typescript(asked, web)
+    if change[0] == "hand.ts":
+        said = tuple([settled(one) for one in list_] for list_ in said)
+    assert differences(names, *said)
