@@ -187,6 +187,19 @@ def test_who_cannot_run_it_is_told_in_five_languages(browser):
     assert said == {"no scripts": five, "too old": five, "can": []}
 
 
+def test_a_check_that_breaks_off_is_said_and_not_passed(sheet):
+    """In a browser that lacks something of which nobody has thought."""
+    page = sheet()
+    page.page.evaluate("Array.prototype.findLastIndex = undefined")  # what the referee uses
+    page.page.locator("input[type=file]").set_input_files(SEEDS / "mus-played.fair.json")
+    problem = page.page.locator(".problem")
+    problem.wait_for()
+    assert "fairdeal-verify" in problem.inner_text()
+    assert page.page.locator("main .verdict, progress").count() == 0
+    assert page.complaints  # whoever looks into the console sees what it was
+    page.complaints.clear()
+
+
 def test_a_hand_in_the_link(sheet):
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress((SEEDS / "mus-played.fair.json").read_bytes()) + packer.flush()

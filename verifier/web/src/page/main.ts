@@ -222,7 +222,7 @@ class Page {
     this.#arrive();
   }
 
-  /** Runs a verification in slices, with its progress shown; null if a newer one began meanwhile. */
+  /** Runs a verification in slices, with its progress shown; null if a newer one began meanwhile, or if it broke off. */
   async #work<R>(steps: Generator<number, R>): Promise<R | null> {
     const run = ++this.#run;
     const progress = h("progress", { max: 1, value: 0, "aria-label": this.#view.t("page.working") });
@@ -231,11 +231,18 @@ class Page {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve));
       if (run !== this.#run) return null;
-      const until = performance.now() + SLICE;
-      let next = steps.next();
-      while (!next.done && performance.now() < until) next = steps.next();
-      if (next.done) return next.value;
-      progress.value = next.value;
+      try {
+        const until = performance.now() + SLICE;
+        let next = steps.next();
+        while (!next.done && performance.now() < until) next = steps.next();
+        if (next.done) return next.value;
+        progress.value = next.value;
+      } catch (error) {
+        // No file makes the verifier throw: the browser lacks something, or there is a mistake in this page.
+        this.#complain(new Refused("page.error.broken"));
+        reportError(error);
+        return null;
+      }
     }
   }
 
