@@ -14,7 +14,7 @@ from fairdeal_verifier.encoding import (
     outline,
 )
 from fairdeal_verifier.games.base import Place
-from fairdeal_verifier.kinds import MAX_EPOCH, MAX_SEATS, is_card, is_hex32, within
+from fairdeal_verifier.kinds import MAX_EPOCH, MAX_SEATS, is_card, is_hex32, is_table, within
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Keys, Rotation
 from fairdeal_verifier.witness import WitnessKey
@@ -63,7 +63,7 @@ class Notes:
         seeds, receipts, cards = value["seeds"], value["receipts"], value["cards"]
         if not (
             type(value["log_key"]) is str
-            and type(value["table"]) is str
+            and is_table(value["table"], 0)
             and _is_hand(value["hand"], 0)
             and _is_seat(value["seat"], 0)
             and all(type(part) is list for part in (seeds, receipts, cards))
