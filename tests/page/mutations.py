@@ -329,3 +329,58 @@ def mutated(count: int, seed: int = 5) -> Iterator[Mutated]:
         path = FILES[i % len(FILES)]
         made = _spoil(random.Random(f"{seed}/{path.name}/{i // len(FILES)}"), path)
         yield Mutated(f"{i}: {path.name}: {made.name}", made.data)
+
+
+# --- what players bring -------------------------------------------------------------------------
+
+NOTED: Final = (
+    "azi-two_seats", "azi-lost_fail", "kozel-undisclosed", "kozel-server_seed_fail",
+    "kozel-ruleset_fail", "mus-reshuffled", "mus-match_2_begun", "mus-unknown_pool_fail",
+)  # fmt: skip
+"""Hands of which not everything is known, or nothing can be played, and two that are right."""
+
+
+def _notes_of(rng: Rng, data: bytes, key: str) -> dict[str, Json]:
+    """What a player of a hand might have noted, some of it wrong."""
+    events = [json.loads(raw) for raw in json.loads(data)["events"]]
+    seat = rng.randrange(events[0]["seats"] + 1)
+    seeds, cards = [], []
+    for event in events:
+        if event["type"] == "seeds.opened" and str(seat) in event["seeds"]:
+            seeds.append(event["seeds"][str(seat)])
+        cards += [
+            {name: one[name] for name in ("card", "epoch", "position")}
+            for one in event.get("shown", [])
+            if one["seat"] == seat or rng.random() < 0.1
+        ]
+        if event["type"] == "hand.dealt" and rng.random() < 0.5:
+            card = rng.choice(("1o", "6C", "7H", "AS"))
+            places = event["positions"].get(str(seat), [])[:1]
+            cards += [{"card": card, "epoch": 0, "position": place} for place in places]
+    return {
+        "format": "fairdeal-notes/1",
+        "log_key": key,
+        "table": events[0]["table"],
+        "hand": events[1]["hand"],
+        "seat": seat,
+        "seeds": seeds[: rng.randrange(len(seeds) + 1)],
+        "receipts": [],
+        "cards": [{"at": "", **one} for one in cards],
+    }
+
+
+def noted(count: int, key: str, seed: int = 5) -> Iterator[tuple[str, bytes, str]]:
+    """Hands with notes: a name, the file, the notes, which may be none."""
+    kept = json.loads((SEEDS / "azi-noted.notes.json").read_bytes())
+    for i in range(count):
+        rng = random.Random(f"{seed}/notes/{i}")
+        if i % 3:
+            name = rng.choice(NOTED)
+            data = (SEEDS / f"{name}.fair.json").read_bytes()
+            notes = _notes_of(rng, data, key)
+        else:
+            name, notes = "azi-noted", copy.deepcopy(kept)
+            data = (SEEDS / f"{name}.fair.json").read_bytes()
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            _change(rng, notes)
+        yield f"{i}: {name}", data, json.dumps(notes)

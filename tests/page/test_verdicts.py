@@ -10,9 +10,11 @@ from collections import Counter
 
 import pytest
 
-from tests.page.mutations import encoded, mutated, reordered
+from fairdeal_verifier.encoding import FormatError
+from tests.page.mutations import encoded, mutated, noted, reordered
 from tests.page.parity import (
     INDEX,
+    KEY,
     NEEDED,
     ROTATION,
     SEEDS,
@@ -97,6 +99,32 @@ def test_a_log_whose_key_has_changed():
     assert {code for code, _ in found.values()} == {0, 1, 4}
 
 
+def with_notes(count=400):
+    return {name: Asked(data, notes=notes) for name, data, notes in noted(count, KEY)}
+
+
+def statuses(said):
+    """Of the checks that depend on what a player brings."""
+    return [dict(said.checks).get(check) for check in ("mine", "receipt", "log.signature")]
+
+
+def test_what_players_have_noted():
+    """Both refuse the same notes, and say the same of the others. Spec: NOTE-1, VER-2, VER-3."""
+    given = with_notes()
+    found = Counter()
+    for (name, asked), theirs in zip(given.items(), by_typescript(given.values()), strict=True):
+        try:
+            ours = by_python(asked)
+        except FormatError:
+            assert statuses(theirs)[0] == "FAIL", name  # there the page has no other way to say it
+            found["refused"] += 1
+        else:
+            assert settled(theirs) == settled(ours), name
+            assert statuses(theirs) == statuses(ours), name
+            found[statuses(ours)[0]] += 1
+    assert min(found[one] for one in ("refused", "PASS", "FAIL", "SKIP")) >= 10, found
+
+
 def settled(said):
     """A verdict with the checks up to the first that fails; with all if none does. Spec: VER-9."""
     ids = [check for check, _ in said.checks]
@@ -150,6 +178,13 @@ def broken(tmp_path, change, folder="verify"):
     return web
 
 
+def readable(asked):
+    try:
+        return by_python(asked)
+    except FormatError:
+        return None
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -159,6 +194,9 @@ def broken(tmp_path, change, folder="verify"):
         ("rotation.ts", "verifySignature(before.key, text", "verifySignature(after.key, text"),
         ("rotation.ts", "rotation.size < last.shownAt", "false"),
         ("rotation.ts", "one.size < size", "one.size <= size"),
+        ("promises.ts", "else if (there !== card)", "else if (false)"),
+        ("promises.ts", "dealt.received.size === 0", "false"),
+        ("verify.ts", "seat >= file.table.body.seats", "false"),
         ("hand.ts", "this.order.fault = fault;", ""),
         ("hand.ts", "!this.#behind && ", ""),
     ],
@@ -168,6 +206,8 @@ def test_control_a_check_broken_on_purpose_is_found(tmp_path, change):
     web = broken(tmp_path, change)
     if change[0] == "hand.ts":  # what comes after a fault shows in no vector
         given = {one.name: Asked(one.data) for one in reordered(REORDERED)}
+    elif change[0] in ("promises.ts", "verify.ts"):
+        given = {name: asked for name, asked in with_notes(200).items() if readable(asked)}
     else:
         given = {name: vector(name) for name in INDEX} | rotated()
     names, asked = list(given), list(given.values())

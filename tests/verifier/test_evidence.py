@@ -341,6 +341,7 @@ def test_notes_that_cannot_be_read(data):
         {"receipts": [{}]},
         {"cards": [{"at": "", "card": "1x", "epoch": 0, "position": 0}]},
         {"log_key": "x"},
+        {"table": "x"},
         {"more": 1},
     ],
 )
