@@ -53,6 +53,7 @@ class HeadProtocol(HttpToolsProtocol):
         super().__init__(**uvicorn)
         self._heads = heads
         self._received = 0
+        self._in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first head."""
@@ -66,8 +67,10 @@ class HeadProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take some bytes of a request."""
+        # What comes of a body after its answer is no head, though the next one is waited for.
+        had_body = self._in_body
         super().data_received(data)
-        if self in self._heads:
+        if self in self._heads and not had_body:
             self._received += len(data)
             if self._received > MAX_HEAD:
                 self.transport.close()
@@ -76,7 +79,13 @@ class HeadProtocol(HttpToolsProtocol):
         """The head is there."""
         self._heads.end(self)
         self._received = 0
+        self._in_body = True
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The body is there, if there was one."""
+        self._in_body = False
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Wait for the next head, unless it has come already."""
