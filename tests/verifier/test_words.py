@@ -52,8 +52,10 @@ BUILT = {
 
 @functools.cache
 def sources():
-    folders = (PACKAGE, ROOT / "verifier/web/src", ROOT / "api/fairdeal_api")
+    audit = ROOT / "verifier/fairdeal_audit"
+    folders = (PACKAGE, audit, ROOT / "verifier/web/src", ROOT / "api/fairdeal_api")
     paths = [path for folder in folders for path in folder.rglob("*.*")]
+    paths.append(ROOT / "verifier/web/vite.config.ts")  # what stands in the page without a script
     return "\n".join(
         path.read_text(encoding="utf-8") for path in paths if path.suffix in (".py", ".ts")
     )
@@ -83,7 +85,9 @@ def test_what_builds_keys_is_there():
 def test_every_key_that_is_said_is_there():
     text = sources()
     said = set(
-        re.findall(r"[\"'`]((?:note|report|unreadable|page|aborted)\.[a-z0-9_.]+)[\"'`]", text)
+        re.findall(
+            r"[\"'`]((?:note|report|unreadable|page|aborted|audit)\.[a-z0-9_.]+)[\"'`]", text
+        )
     )
     assert len(said) > 150
     files = {"report.json"}  # the name of a download

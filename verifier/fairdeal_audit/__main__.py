@@ -17,6 +17,7 @@ from fairdeal_audit.keys import kept_rotations
 from fairdeal_audit.replay import GRACE, replay
 from fairdeal_audit.report import (
     EVIDENCE,
+    Lines,
     fetched_text,
     to_json,
     to_text,
@@ -28,6 +29,7 @@ from fairdeal_audit.tiles import IncompleteError
 from fairdeal_verifier.encoding import FormatError, UnreadableError
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Rotation, read_rotations
+from fairdeal_verifier.words import LANGUAGES
 
 CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
 
@@ -45,6 +47,12 @@ def _parser() -> argparse.ArgumentParser:
         "--key", metavar="VKEY", help="the log key to trust, or a file that holds it"
     )
     common.add_argument("--json", action="store_true", help="write one JSON object")
+    common.add_argument(
+        "--lang",
+        choices=LANGUAGES,
+        default="en",
+        help="language of what is said; what was found, and JSON, are in English",
+    )
     common.add_argument("--quiet", action="store_true", help="say nothing of progress")
     many = argparse.ArgumentParser(add_help=False)
     many.add_argument("-j", type=int, default=1, metavar="N", help="so many processes")
@@ -107,6 +115,12 @@ def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> Lo
     return LogKey.parse(text)
 
 
+def _write(text: str) -> None:
+    """Writes what the terminal can show; what it cannot is written as an escape, never lost."""
+    encoding = sys.stdout.encoding or "ascii"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
 _said = 0.0
 
 
@@ -147,7 +161,7 @@ def _run_fetch(options: argparse.Namespace) -> int:
         value = {"code": fetched.code, "root": head.root.hex(), "size": head.size}
         sys.stdout.write(json.dumps(value | {"text": fetched.text}) + "\n")
     else:
-        sys.stdout.write(fetched_text(fetched))
+        _write(fetched_text(fetched, options.lang))
     return code
 
 
@@ -174,7 +188,7 @@ def _run_replay(options: argparse.Namespace) -> int:
     )
     report = to_json(outcome, write_evidence(folder, key, outcome))
     write_report(folder, report)
-    sys.stdout.write(json.dumps(report) + "\n" if options.json else to_text(report))
+    _write(json.dumps(report) + "\n" if options.json else to_text(report, options.lang))
     return FINDINGS if outcome.findings else CLEAN
 
 
@@ -193,8 +207,9 @@ def _run_compare(options: argparse.Namespace) -> int:
         value = {"code": compared.code, "text": compared.text, "evidence": evidence or None}
         sys.stdout.write(json.dumps(value) + "\n")
     else:
-        sys.stdout.write(f"{compared.code or 'one log'}: {compared.text}\n")
-        sys.stdout.write(f"    evidence: {evidence}\n" if evidence else "")
+        line = Lines(options.lang)
+        _write(f"{compared.code or line('audit.one_log')}: {compared.text}\n")
+        _write(f"    {line('audit.evidence', name=evidence)}\n" if evidence else "")
     return FINDINGS if compared.code else CLEAN
 
 
@@ -210,7 +225,9 @@ def _run_judge(options: argparse.Namespace) -> int:
     if options.json:
         sys.stdout.write(json.dumps({"code": evidence.code if why else None, "text": why}) + "\n")
     else:
-        sys.stdout.write(f"guilty: {evidence.code}  {why}\n" if why else "nothing is proved\n")
+        line = Lines(options.lang)
+        guilty = line("audit.guilty", code=evidence.code, why=why)
+        _write(f"{guilty if why else line('audit.nothing')}\n")
     return FINDINGS if why else CLEAN
 
 

@@ -12,6 +12,7 @@ from fairdeal_audit.proofs import evidence_for, own_note
 from fairdeal_audit.replay import Outcome
 from fairdeal_audit.tiles import Folder
 from fairdeal_verifier.note import LogKey
+from fairdeal_verifier.words import Said, words_of
 
 REPORT = "report.json"
 EVIDENCE = "evidence"
@@ -81,51 +82,63 @@ def write_report(folder: Path, report: dict[str, Any]) -> None:
     write(folder / REPORT, (json.dumps(report, indent=1) + "\n").encode())
 
 
-def to_text(report: dict[str, Any]) -> str:
-    """Says the report in words."""
+def to_text(report: dict[str, Any], language: str = "en") -> str:
+    """Says the report in words; what was found stays in English, for whoever is shown it."""
+    line = Lines(language)
     counts, findings = report["counts"], report["findings"]
-    hands = (
-        f"{counts['tables']:,} tables, {counts['hands']:,} hands: {counts['verified']:,} verified "
-        f"({counts['aborted']:,} of all aborted, {counts['empty']:,} closed with nothing after the "
-        f"deal), {counts['running']:,} under way, {counts['hidden']:,} not due to be disclosed yet"
-    )
-    lines = [f"{report['origin']}: {report['size']:,} entries, root {report['root']}", hands]
+    named = ("tables", "hands", "verified", "aborted", "empty", "running", "hidden")
+    lines = [
+        line("audit.log", origin=report["origin"], size=report["size"], root=report["root"]),
+        line("audit.hands", **{name: counts[name] for name in named}),
+    ]
     lines += [
-        f"its key changed at entry {one['entry']:,}: {one['key']} from then on"
-        for one in report["rotations"]
+        line("audit.key_changed", entry=one["entry"], key=one["key"]) for one in report["rotations"]
     ]
     if report["continues"]:
-        lines.append(_continued(report["continues"]))
+        lines.append(_continued(report["continues"], line))
     for one in findings[:_SHOWN]:
-        where = f"entry {one['entry']}" + (f" of {one['table']}" if one["table"] else "")
+        where = line("audit.at_entry", entry=str(one["entry"]))
+        if one["table"]:
+            where = line("audit.at_entry_of", entry=str(one["entry"]), table=one["table"])
         lines.append(f"{one['code']}  {where}: {one['text']}")
         if one["evidence"]:
-            lines.append(f"    evidence: {one['evidence']}")
+            lines.append(f"    {line('audit.evidence', name=one['evidence'])}")
     if len(findings) > _SHOWN:
-        lines.append(f"and {len(findings) - _SHOWN:,} more, in {REPORT}")
-    verdict = f"{len(findings):,} FINDINGS" if findings else "CLEAN"
-    closing = (
-        "Clean means: nobody who has this whole log will find one of its hands wrong, missing or "
-        "twice.\nIt does not show that others were given the same log: compare checkpoints with "
-        "them, and keep receipts."
+        lines.append(line("audit.more", n=len(findings) - _SHOWN, name=REPORT))
+    if findings:
+        lines.append(line("audit.findings", n=len(findings)))
+    else:
+        lines += [line("audit.clean"), line("audit.clean_means"), line("audit.clean_not")]
+    return "\n".join(lines) + "\n"
+
+
+class Lines:
+    """Makes lines of the catalogue; numbers are set in groups of three."""
+
+    def __init__(self, language: str) -> None:
+        """Takes one of LANGUAGES."""
+        self._words = words_of(language)
+
+    def __call__(self, key: str, /, **values: int | str) -> str:
+        """Gives a line."""
+        shown = {n: f"{one:,}" if isinstance(one, int) else one for n, one in values.items()}
+        return self._words.say(Said(key, shown), self._words.plain)
+
+
+def _continued(one: dict[str, Any], line: Lines) -> str:
+    by = line("audit.old_signed" if one["is_signed_by_old"] else "audit.old_unsigned")
+    said = line(
+        "audit.continues",
+        origin=one["old_origin"],
+        size=one["old_size"],
+        kept=one["kept_size"],
+        lost=one["lost"],
     )
-    return "\n".join([*lines, verdict, *([] if findings else [closing])]) + "\n"
+    return f"{said}; {by}"
 
 
-def _continued(one: dict[str, Any]) -> str:
-    by = (
-        "and its key has signed that"
-        if one["is_signed_by_old"]
-        else ("but its key has not signed that, which proves nothing about it")
-    )
-    return (
-        f"it continues {one['old_origin']} of {one['old_size']:,} entries, {one['kept_size']:,} of "
-        f"them kept, {one['lost']:,} hands lost; {by}"
-    )
-
-
-def fetched_text(fetched: Fetched) -> str:
+def fetched_text(fetched: Fetched, language: str = "en") -> str:
     """Says what a fetch came to."""
     head = fetched.head
-    text = f"{head.origin}: {head.size:,} entries, root {head.root.hex()}\n"
-    return text + (f"{fetched.code}  {fetched.text}\n" if fetched.code else "")
+    text = Lines(language)("audit.log", origin=head.origin, size=head.size, root=head.root.hex())
+    return f"{text}\n" + (f"{fetched.code}  {fetched.text}\n" if fetched.code else "")

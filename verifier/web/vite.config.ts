@@ -12,8 +12,8 @@ import { defineConfig, type Plugin } from "vite";
 
 const LANGUAGES = ["en", "ru", "es", "zu", "ta"];
 const CATALOGUE = new URL("../fairdeal_verifier/languages/", import.meta.url);
-/** What only the service says, or what stands in the file for whoever cannot unpack it. */
-const NOT_SAID_HERE = /^site\.|^page\.off$/;
+/** What only the service or the auditor says, or what stands in the file for whoever cannot unpack it. */
+const NOT_SAID_HERE = /^(?:site|audit)\.|^page\.off$/;
 
 function read(language: string): File {
   return JSON.parse(readFileSync(new URL(`${language}.json`, CATALOGUE), "utf8")) as File;
