@@ -118,6 +118,22 @@ def test_a_log_that_serves_fewer_rotations_has_not_taken_them_back(tmp_path, run
     assert run("replay", folder)[0] == 0
 
 
+@pytest.mark.parametrize("trusted", [0, 1, 2])
+def test_an_older_state_of_its_keys_is_a_rollback_like_any_other(trusted, tmp_path, run):
+    """A cache serves what was there before the last change, to who knows and trusts any key."""
+    book = thrice()
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    write_book(book, log)
+    assert run("fetch", log, folder, "--key", vkeys(book)[trusted])[0] == 0
+    last = keys_of(book)[2][0] - 1
+    document = rotations_of(book)
+    del document["rotations"][1]
+    (log / "rotations").write_text(json.dumps(document), "utf-8")
+    (log / "checkpoint").write_text(book.checkpoint(last), "utf-8")
+    code, found = run("fetch", log, folder)
+    assert (code, found["code"]) == (1, "ROLLBACK")
+
+
 def test_rotations_newer_than_the_checkpoint_are_no_fault(tmp_path, run):
     """An export writes them before its checkpoint, and may be cut off there."""
     book = begun()

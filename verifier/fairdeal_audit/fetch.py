@@ -81,7 +81,7 @@ def fetch(
     fork = fork_of_keys(before, served, key)
     if fork is not None:
         return Fetched(head, "FORK", "one of its keys has named two successors", fork)
-    fault = fault or stray(served, key)
+    fault = fault or stray(served, before, key)
     if fault:
         return Fetched(head, "KEY", fault)
     # A log that serves fewer rotations than it did has not taken any back.

@@ -54,13 +54,20 @@ def served_rotations(source: Source) -> tuple[tuple[Rotation, ...], str]:
         return (), f"what it serves of its keys leads nowhere: {error}"
 
 
-def stray(rotations: tuple[Rotation, ...], trusted: LogKey) -> str:
+def stray(rotations: tuple[Rotation, ...], known: tuple[Rotation, ...], trusted: LogKey) -> str:
     """Says why what a log serves of its keys does not follow from the trusted one, or "".
 
     A log of another origin is not this one, and says nothing about it.
 
+    Args:
+        rotations: What is served.
+        known: What was taken before; to serve its beginning is to serve an older state.
+        trusted: The key.
+
     Spec: AUD-9
     """
+    if [one.event for one in rotations] == [one.event for one in known[: len(rotations)]]:
+        return ""
     is_own = any(one.event.origin == trusted.name for one in rotations)
     if is_own and not Keys.of(trusted, rotations).rotations:
         return (
