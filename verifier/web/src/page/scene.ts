@@ -80,7 +80,7 @@ export class Stage {
       this.#table = new Table(this.#file, this.#size);
       this.#next = 0;
     }
-    for (; this.#next <= step; this.#next += 1) this.#table.apply(this.#file.steps[this.#next] as HandEvent); // a step of the file
+    for (; this.#next <= step; this.#next += 1) this.#table.apply(this.#file.steps[this.#next] as HandEvent, this.#next === step); // a step of the file
     this.#scene = this.#table.scene();
     return this.#scene;
   }
@@ -104,7 +104,7 @@ class Table {
   readonly #calls = new Map<number, { call: string; amount: number | null }>();
   readonly #out = new Set<number>();
   readonly #open = new Set<string>();
-  #moved = new Set<string>();
+  #moved: Set<string> | null = null;
   #dealing = false;
 
   constructor(file: HandFile, size: number) {
@@ -125,14 +125,15 @@ class Table {
       stock: this.#stock,
       calls: this.#calls,
       out: this.#out,
-      moved: this.#moved,
+      moved: this.#moved ?? new Set(),
       dealing: this.#dealing,
       open: this.#open,
     };
   }
 
-  apply(step: HandEvent): void {
-    this.#moved = new Set();
+  /** `isLast`: what it moves will be asked for. */
+  apply(step: HandEvent, isLast: boolean): void {
+    this.#moved = isLast ? new Set() : null;
     this.#dealing = step.type === "hand.dealt";
     if (step.type !== "play.called") this.#calls.clear();
     switch (step.type) {
@@ -159,7 +160,7 @@ class Table {
           const key = place(one.epoch, one.position);
           this.#open.add(key);
           if (PLAYS.has(this.#game)) this.#lay(one.seat, [key], false);
-          else this.#moved.add(key);
+          else this.#moved?.add(key);
         }
         this.#done = this.#game !== "svoi" && this.#complete();
         break;
@@ -202,7 +203,7 @@ class Table {
 
   #receive(seat: number, key: string): void {
     this.#holdings[seat]?.add(key);
-    this.#moved.add(key);
+    this.#moved?.add(key);
   }
 
   #back({ seat, place: key }: Laid): void {
@@ -224,7 +225,7 @@ class Table {
     this.#done = false;
     for (const key of keys) {
       const laid = { seat, place: key, down };
-      this.#moved.add(key);
+      this.#moved?.add(key);
       if (this.#lying.has(key)) continue; // no card lies twice
       this.#lying.add(key);
       this.#middle.push(laid);

@@ -14,8 +14,8 @@ const PILE = 8;
 /** Steps listed at once: as many as most hands have. A false file may have twenty thousand, */
 const LISTED = 100;
 /** and hundreds of cards in each: once so many are listed, a step has room for a few. */
-const LISTED_CARDS = 600;
-const FEW_CARDS = 4;
+const LISTED_CARDS = 300;
+const FEW_CARDS = 2;
 /** Lines of the story that are JSON: the page shows these numbers elsewhere. */
 const RAW = new Set(["story.score", "story.match"]);
 
@@ -235,7 +235,7 @@ export class TableView {
     const { counts } = standing;
     const draw = (owner: Owner): Child => {
       const own = counts.filter((one) => one.owner === owner);
-      return own.length > 0 && h("p", { class: "counts" }, own.map((one) => h("span", { class: changed.includes(one) ? "new" : "" }, one.name === "bank" && icon("p-o"), countText(view, one))));
+      return own.length > 0 && h("p", { class: "counts" }, own.map((one) => [h("span", { class: changed.includes(one) ? "new" : "" }, one.name === "bank" && icon("p-o"), countText(view, one)), " "]));
     };
     const teams = [0, 1].map((team) => [team, draw(`team ${team}`)] as const).filter(([, drawn]) => drawn);
     const seats = this.#seats;
