@@ -16,7 +16,8 @@ WEB := verifier/web
 PAGE := verifier/fairdeal_verifier/verify.html
 PROJECTS := pyproject.toml api/pyproject.toml verifier/pyproject.toml
 
-# Given on the command line: make test ARGS="-k merkle -x", make PYTHON=/opt/python/bin/python3 venv
+# Given on the command line: make test ARGS="-k merkle -x" (in one process; all of it takes two),
+# make PYTHON=/opt/python/bin/python3 venv
 ARGS ?=
 PYTHON ?=
 
@@ -66,7 +67,7 @@ venv: $(DEV)/.linked ## Set up .venv for development
 
 .PHONY: test
 test: $(DEV)/.linked $(TOOLS)/.node $(TOOLS)/.go $(TOOLS)/.web $(TOOLS)/.chromium ## Run the tests
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(or $(ARGS),-n 2)
 
 .PHONY: check
 check: $(DEV)/.linked $(TOOLS)/.web ## Lint, types, layers; vectors, OpenAPI file and page up to date

@@ -1,4 +1,4 @@
-"""Settings for all tests."""
+"""Settings for all tests, and which of them may run side by side."""
 
 import os
 from functools import cache
@@ -38,3 +38,48 @@ def quick(monkeypatch):
     remembered = cache(verify_signature)
     for module in ("evidence", "note", "rotation"):
         monkeypatch.setattr(f"fairdeal_verifier.{module}.verify_signature", remembered)
+
+
+# `make test` runs in two workers. What starts processes, times something or drives a browser goes
+# through one of them, one test after the other and from the beginning: it never meets its like,
+# only a worker that computes. All else is shared out file by file.
+_ALONE = (
+    "tests/faults/",
+    "tests/page/",
+    "tests/witness/",
+    *(
+        f"tests/api/test_{name}.py"
+        for name in (
+            "continuation",
+            "deadlines",
+            "demo",
+            "full_matches",
+            "parallel",
+            "play_cli",
+            "process",
+            "referee_deadlines",
+        )
+    ),
+)
+_NOT_ALONE = "tests/page/test_verdicts.py"  # in Node, one file after the other
+
+
+def _is_alone(nodeid: str) -> bool:
+    return nodeid.startswith(_ALONE) and not nodeid.startswith(_NOT_ALONE)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - one process does without
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "alone" if _is_alone(nodeid) else super()._split_scope(nodeid)
+
+    config.option.loadscopereorder = False  # in the order that is made below
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: not _is_alone(item.nodeid))
