@@ -33,6 +33,7 @@ from tests.faults.wire import Answer, Broken, Wire, request
 GAMES = ("kozel", "mus", "azi", "svoi")
 FOLLOWS = ("hand.dealt", "cards.given", "stock.reshuffled", "cards.drawn")
 KILL_AFTER_MS = (80, 400)
+LEAST_REQUESTS = 40
 STOP_EVERY = 5  # after so many kills the service is once told to stop
 WATCHDOG_SECONDS = 60
 
@@ -257,13 +258,22 @@ class Rig:
         self.stops += 1
 
     def _load(self) -> None:
+        asked = self._asked()
         self.gate.open.set()
         time.sleep(self.rng.uniform(*KILL_AFTER_MS) / 1000)
+        # Where others keep the machine busy this takes longer: what is killed idle shows nothing.
+        end = time.monotonic() + WATCHDOG_SECONDS
+        while self._asked() < asked + LEAST_REQUESTS and time.monotonic() < end:
+            time.sleep(0.002)
         # Closed first, so that nobody meets the next process before it was looked at.
         self.gate.open.clear()
         for client in self.clients:
             if client.failed is not None:
                 raise RuntimeError(f"{client.name} has failed") from client.failed
+
+    def _asked(self) -> int:
+        """How many requests all clients have begun."""
+        return sum(client.requests for client in self.clients)
 
     def _finish(self) -> None:
         """Let everybody finish, ask for what nobody waited for, and look at all of it."""
