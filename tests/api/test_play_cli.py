@@ -490,6 +490,8 @@ def test_every_hand_can_be_told(monkeypatch, name):
     """And who takes the tricks is who the score says."""
     text, hand = told(monkeypatch, name)
     check_looks(text)
+    if not hand.is_final:
+        return  # a file that was made while the hand went on
     if hand.reason is not None:
         assert "It counts for nothing." in text
         return
