@@ -132,7 +132,9 @@ class Filled:
             # A table has some dozens of events; many tables write at a time.
             table = f"tbl_{index // 2000 * 50 + index % 50:026}"
             leaf = leaf_hash(body)
-            rows.events.append(EventRow(index, table, index % 2000 // 50, 1, body, leaf))
+            seq = index % 2000 // 50
+            before = index - 50 if seq else None
+            rows.events.append(EventRow(index, table, seq, 1, before, body, leaf))
             self.tree.append(leaf)
         old = self.head
         self.head = Head(len(self.tree), self.tree.root(), old.epoch, 0)

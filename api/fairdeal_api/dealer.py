@@ -102,7 +102,9 @@ class Dealer:
                 raise Problem("version_mismatch")
             draft = Draft(slot, self.slots, self._service.clock.now())
             extra = self._run(draft, work)
-            if not draft.events and again is not None:
+            if not draft.events:
+                if again is None:
+                    raise RuntimeError("a POST to a table writes an event")
                 return self._reply(http.encode(again()), 200, slot.table.seq)
             if hand is None:
                 hand = draft.hand.number
@@ -137,7 +139,7 @@ class Dealer:
         then: Callable[[], None],
     ) -> asyncio.Future[bytes]:
         draft.rows.moves.append(draft.move())
-        table = draft.table
+        table, slot = draft.table, draft.slot
         # Written out: none of these values has anything to escape.
         if hand:
             newest = table.hand
@@ -161,12 +163,24 @@ class Dealer:
             shown = [(seq, first + at, text) for at, (seq, text) in enumerate(texts)]
             return parts.answer(shown, place.receipt, cards)
 
-        def settle() -> None:
+        def settle(first: int) -> None:
+            slot.newest = first + len(events) - 1
             self._settle(draft, remember.scope if remember else None)
             then()
 
         kept = parts.encode() if remember is not None and events else None
-        entry = Entry(table.id, hand, table.seq, events, draft.rows, finish, remember, kept, settle)
+        entry = Entry(
+            table.id,
+            hand,
+            table.seq,
+            events,
+            draft.rows,
+            finish,
+            remember,
+            kept,
+            settle,
+            slot.newest,
+        )
         return self._ledger.submit(entry)
 
     def _settle(self, draft: Draft, scope: bytes | None) -> None:

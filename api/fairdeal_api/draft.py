@@ -22,7 +22,14 @@ from fairdeal.seeds import ServerSeed
 from fairdeal.table import Table
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot, Slots
-from fairdeal_api.store import CommitmentRow, DiscardsRow, FinishedRow, Move, Rows
+from fairdeal_api.store import (
+    CommitmentRow,
+    DiscardsRow,
+    DisclosureRow,
+    FinishedRow,
+    Move,
+    Rows,
+)
 
 NEVER: Final = 1 << 62
 
@@ -68,10 +75,14 @@ class Draft:
         self.events.append(event)
         if isinstance(event, HandAborted) or event.TYPE == "hand.closed":
             self._finished(event)
+        elif isinstance(event, HandDisclosed) and event.hand != self.hand.number:
+            self.rows.late_disclosures.append(
+                DisclosureRow(self.slot.id, event.hand, len(self.events) - 1)
+            )
 
     def _finished(self, event: Event) -> None:
         state = "aborted" if isinstance(event, HandAborted) else "closed"
-        # `idx` counts from this draft's first event until the ledger places it.
+        # Log indices count from this draft's first event until the ledger places them.
         self.rows.finished.append(
             FinishedRow(
                 len(self.events) - 1,
@@ -119,7 +130,7 @@ class Draft:
         sealed = self._slots.seal_seed(self.slot.id, number + 1, following, commitment)
         fixed = int(self.slot.test_seed is not None)
         self.rows.commitments.append(
-            CommitmentRow(commitment, self.slot.id, number + 1, fixed, sealed)
+            CommitmentRow(commitment, self.slot.id, number + 1, fixed, sealed, len(self.events) - 1)
         )
         self.dealing = Dealing(self.hand, seed, {})
         self.next_seed = following
@@ -186,7 +197,7 @@ class Draft:
     # --- rows -----------------------------------------------------------------------------------
 
     def move(self) -> Move:
-        """The table's row after this draft, compared and set on the event number before it."""
+        """The table's row after this draft, compared and set on the event before it."""
         table = self.table
         hand = table.open_hand
         timeouts = table.terms_event.timeouts
@@ -200,7 +211,18 @@ class Draft:
         due = table.last_at if table.is_closed else table.last_at + 1000 * patience
         if state == "idle" and self.next_seed is None:
             due = NEVER  # it cannot be closed: what its last commitment was of is lost
-        return Move(self.slot.id, self.slot.table.seq, table.seq, number, state, patience, due)
+        slot, newest = self.slot, len(self.events) - 1
+        return Move(
+            slot.id,
+            slot.table.seq,
+            slot.newest,
+            table.seq,
+            number,
+            state,
+            patience,
+            due,
+            newest,
+        )
 
     def disclosed(self, number: int) -> HandDisclosed | None:
         """The disclosure of a hand in this draft."""

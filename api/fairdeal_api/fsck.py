@@ -35,15 +35,15 @@ from fairdeal_api.keyring import NO_TABLE, find, log_keys, sealing_key
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import EventRow, FinishedRow, Identity
+from fairdeal_api.store import DisclosureRow, EventRow, FinishedRow, Identity
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library, is_older
 from fairdeal_api.system import StartRefused
 
 _ENOUGH = 50
 
-Promises = dict[tuple[str, int], bytes]
-"""The commitments that the log holds, by table and hand."""
+Promises = dict[tuple[str, int], tuple[bytes, int]]
+"""The commitments that the log holds, by table and hand, and the index of the entry that does."""
 Played = dict[tuple[str, int], list[HandEvent]]
 """Events of hands that are not disclosed yet, by table and hand."""
 
@@ -79,6 +79,10 @@ class Replayed:
     finished: dict[tuple[str, int], FinishedRow] = field(default_factory=dict)
     discards: set[tuple[str, int, int]] = field(default_factory=set)
     """Where cards were thrown face down: table, hand, event."""
+    newest: dict[str, int] = field(default_factory=dict)
+    """Index of each table's newest event."""
+    late: set[DisclosureRow] = field(default_factory=set)
+    """Where hands were disclosed that were not their table's newest any more."""
     own: int = 0
     """Entries that belong to no table."""
     broken: set[str] = field(default_factory=set)
@@ -149,6 +153,7 @@ def examine(
     _check_log(reader, replayed, report)
     _check_rows(reader, replayed, report)
     _check_finished(reader, replayed, report)
+    _check_late_disclosures(reader, replayed, report)
     _check_commitments(reader, sealer, replayed.promises, report)
     _check_sealed(reader, sealer, replayed, report)
     return report, replayed
@@ -168,6 +173,7 @@ def _replay(reader: SQLiteReader, first: VerifierKey, report: Report) -> Replaye
     found = Replayed(LogKeys(first))
     before: LogContinued | None = None
     played: Played = {}
+    linked = reader.is_linked()
     for row in reader.all_events():
         leaf = leaf_hash(row.body)
         if row.idx != len(found.tree):
@@ -175,11 +181,14 @@ def _replay(reader: SQLiteReader, first: VerifierKey, report: Report) -> Replaye
         if leaf != row.leaf:
             report.fault(f"Entry {row.idx}: its bytes are not those that were hashed.")
         report.events += 1
+        if linked and row.before != found.newest.get(row.table_id):
+            report.fault(f"Entry {row.idx} names another entry as the one before it.")
         if row.table_id == NO_TABLE:
             before = _fold_own(row, found, before, report)
             found.tree.append(leaf)
             continue
         found.tree.append(leaf)
+        found.newest[row.table_id] = row.idx
         if row.table_id in found.broken:
             continue
         try:
@@ -230,7 +239,7 @@ def _fold(row: EventRow, found: Replayed, report: Report) -> Event:
         if table_id in found.tables:
             report.fault(f"{table_id} begins twice.")
         found.tables[table_id] = Table.open(event)
-        found.promises[table_id, 1] = event.next_commitment
+        found.promises[table_id, 1] = event.next_commitment, row.idx
         return event
     if table_id not in found.tables:
         report.fault(f"{table_id} begins without its terms.")
@@ -247,10 +256,17 @@ def _fold(row: EventRow, found: Replayed, report: Report) -> Event:
         case CardsDiscarded():
             found.discards.add((table_id, hand, row.seq))
         case HandOpened():
-            found.promises[table_id, hand + 1] = event.next_commitment
+            found.promises[table_id, hand + 1] = event.next_commitment, row.idx
+        case HandDisclosed() if is_late(found.tables[table_id], event):
+            found.late.add(DisclosureRow(table_id, hand, row.idx))
         case _:
             pass
     return event
+
+
+def is_late(table: Table, event: HandDisclosed) -> bool:
+    """Whether a hand was disclosed when it was not its table's newest any more."""
+    return table.hand is None or event.hand != table.hand.number
 
 
 def _disclosed(table: Table, event: Event, played: Played, report: Report) -> None:
@@ -307,12 +323,14 @@ def _check_log(reader: SQLiteReader, found: Replayed, report: Report) -> None:
 def _check_rows(reader: SQLiteReader, found: Replayed, report: Report) -> None:
     """The rows of tables and seats against the chains."""
     rows = {row.id: row for row in reader.all_tables()}
+    linked = reader.is_linked()
     for table_id, table in found.tables.items():
         row = rows.pop(table_id, None)
         number = table.hand.number if table.hand else 0
         state = "closed" if table.is_closed else "hand_open" if table.open_hand else "idle"
-        expected = (table.seq, number, state, table.terms_event.game)
-        if row is None or (row.seq, row.hand, row.state, row.game) != expected:
+        newest = found.newest[table_id] if linked else -1
+        expected = (table.seq, number, state, table.terms_event.game, newest)
+        if row is None or (row.seq, row.hand, row.state, row.game, row.newest) != expected:
             report.fault(f"The row of {table_id} is not what its events say.")
     for table_id in rows:
         report.fault(f"The log has no table {table_id}.")
@@ -332,20 +350,38 @@ def _check_finished(reader: SQLiteReader, found: Replayed, report: Report) -> No
         report.fault(f"The end of hand {hand} of {table_id} is in the log only.")
 
 
+def _check_late_disclosures(reader: SQLiteReader, found: Replayed, report: Report) -> None:
+    """Where late disclosures are, against the log."""
+    expected = set(found.late) if reader.is_linked() else set()
+    for row in reader.all_late_disclosures():
+        if row not in expected:
+            report.fault(
+                f"The disclosure of hand {row.hand} of {row.table_id} is not where the log says."
+            )
+        expected.discard(row)
+    for table_id, hand, _ in sorted(expected):
+        report.fault(f"The disclosure of hand {hand} of {table_id} is in the log only.")
+
+
 def _check_commitments(
     reader: SQLiteReader, sealer: Sealer | None, commitments: Promises, report: Report
 ) -> None:
     """Each commitment in the log has a sealed seed that opens it, and none comes twice."""
-    stored = 0
+    stored, linked = 0, reader.is_linked()
     seen: set[bytes] = set()
     for row in reader.commitments():
         stored += 1
         if row.value in seen and not row.fixed:
             report.fault(f"The commitment of hand {row.hand} of {row.table_id} came before.")
         seen.add(row.value)
-        if commitments.get((row.table_id, row.hand)) != row.value:
+        value, idx = commitments.get((row.table_id, row.hand), (b"", -1))
+        if value != row.value:
             report.fault(f"The commitment of hand {row.hand} of {row.table_id} is not in the log.")
             continue
+        if linked and row.idx != idx:
+            report.fault(
+                f"The commitment of hand {row.hand} of {row.table_id} is in another entry."
+            )
         if not row.sealed:
             report.lost += 1  # a restore has said so
             continue

@@ -43,7 +43,7 @@ def log_entries(reader: Reader) -> list[tuple[EventRow, LogRotated | LogContinue
         StartRefused: One of them is none.
     """
     try:
-        return [(row, parse_log_entry(row.body)) for row in reader.events(NO_TABLE, -1, 1 << 31)]
+        return [(row, parse_log_entry(row.body)) for row in reader.own_entries()]
     except FairdealError as error:
         raise StartRefused(
             f"An entry of the log itself is {error.code}; `fairdeal fsck` says more."

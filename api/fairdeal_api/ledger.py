@@ -78,14 +78,16 @@ class Entry:
         table: Id of the table.
         hand: Number of the hand, 0 for none: under it the answer is sealed and dropped.
         events: `(seq, hand, bytes)` of each event.
-        rows: Other rows. `finished` rows count their `idx` from this entry's first event.
+        rows: Other rows. What is a log index in them counts from this entry's first event.
         finish: Makes the answer's bytes, once the place is known. It must not fail.
         remember: Where to keep the answer, if it is to be kept.
         kept: What to keep of the answer if its events and its receipt can be put back in; else the
             whole answer is kept.
-        settle: Called when all this is durable, before anybody is told; whoever awaits the answer
-            may be gone by then.
+        settle: Called when all this is durable, with the log index of the first event, before
+            anybody is told; whoever awaits the answer may be gone by then.
         seq: The table's newest event number, after this entry.
+        newest: Log index of the table's newest event before this entry; None if it has none.
+        first: Log index of the first event, once there is one.
     """
 
     table: str
@@ -96,7 +98,9 @@ class Entry:
     finish: Callable[[Place], bytes]
     remember: Remember | None = None
     kept: bytes | None = None
-    settle: Callable[[], None] | None = None
+    settle: Callable[[int], None] | None = None
+    newest: int | None = None
+    first: int = -1
     future: asyncio.Future[bytes] | None = field(default=None, repr=False)
 
 
@@ -204,37 +208,32 @@ class Ledger:
 
     def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
         tree, rows = self._tree, Rows()
-        firsts = []
         for entry in entries:
-            index = len(tree)
-            firsts.append(index)
+            entry.first = index = len(tree)
+            before = entry.newest
             for seq, hand, raw in entry.events:
                 leaf = leaf_hash(raw)
-                rows.events.append(EventRow(len(tree), entry.table, seq, hand, raw, leaf))
+                rows.events.append(EventRow(index, entry.table, seq, hand, before, raw, leaf))
                 tree.append(leaf)
-            if entry.rows.finished:
-                entry.rows.finished = [
-                    row._replace(idx=row.idx + index) for row in entry.rows.finished
-                ]
+                before = index if entry.table else None
+                index += 1
+            entry.rows.place(entry.first)
             rows.extend(entry.rows)
         old, size = self._head, len(tree)
         new, note = old, None
         if size > old.size:
             new = Head(size, tree.root(), old.epoch, self._clock.now())
             note = Checkpoint(self._key.name, size, new.root).sign(self._key)
-        finished = [
-            (entry, self._finish(entry, index, size, note, rows))
-            for entry, index in zip(entries, firsts, strict=True)
-        ]
+        finished = [(entry, self._finish(entry, size, note, rows)) for entry in entries]
         self._head = new
         return Batch(old, new, note, rows), finished
 
-    def _finish(self, entry: Entry, index: int, size: int, note: str | None, rows: Rows) -> bytes:
+    def _finish(self, entry: Entry, size: int, note: str | None, rows: Rows) -> bytes:
         receipt = ""
         if entry.events and note is not None:
-            last = index + len(entry.events) - 1
+            last = entry.first + len(entry.events) - 1
             receipt = Receipt(last, tuple(self._tree.inclusion_path(last, size)), note).text()
-        answer = entry.finish(Place(index, receipt))
+        answer = entry.finish(Place(entry.first, receipt))
         if (keep := entry.remember) is not None:
             kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
             sealed = self._seal(keep.table, keep.hand, kept)
@@ -258,7 +257,7 @@ class Ledger:
                 self.on_release()
         for entry, answer in finished:
             if entry.settle is not None:
-                entry.settle()
+                entry.settle(entry.first)
             if entry.future is not None and not entry.future.done():
                 entry.future.set_result(answer)
         if self._waiting:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from fairdeal_api.service import Service
 
 Json = dict[str, Any]
-_ALL = 1_000_000
 _ENDS = ("hand.closed", "hand.aborted")
 _ROOTED = ("hand.dealt", "stock.reshuffled")
 
@@ -29,7 +28,11 @@ def shown_event(row: EventRow) -> Json:
 
 def events(service: Service, table: str, after: int, limit: int, hand: int | None = None) -> Json:
     """A page of a table's events, or of one hand's."""
-    rows = service.reader.events(table, after, limit + 1, hand)
+    reader = service.reader
+    if hand is None:
+        rows = reader.events(table, after, limit + 1)
+    else:
+        rows = reader.events_of_hand(table, hand, after, limit + 1)
     # The database is ahead of what is anchored by a moment: nobody is told of that. Spec: LOG-6.
     rows = [row for row in rows if row.idx < service.ledger.size]
     return {
@@ -41,7 +44,7 @@ def events(service: Service, table: str, after: int, limit: int, hand: int | Non
 def roots(service: Service, slot: Slot, hand: Hand) -> list[Json]:
     """The deck roots of a hand, and where in the log they are."""
     found: list[Json] = []
-    for row in service.reader.events(slot.id, -1, _ALL, hand.number):
+    for row in service.reader.events_of_hand(slot.id, hand.number):
         event = json.loads(row.body)
         if event["type"] in _ROOTED:
             epoch = len(found)
@@ -62,7 +65,7 @@ def transcript(service: Service, slot: Slot, number: int) -> tuple[bytes, bool]:
     if not hand.is_final or finished is None or covering is None:
         raise Problem("hand_not_final")
     found = []
-    for row in service.reader.events(slot.id, -1, _ALL, number):
+    for row in service.reader.events_of_hand(slot.id, number):
         event = parse_event(row.body)
         if event.TYPE != "hand.disclosed":
             found.append(event)
@@ -88,7 +91,7 @@ def repeated(service: Service, slot: Slot, kind: str, member: str, seat: int, ep
     hand = slot.table.hand
     if hand is None:
         raise Problem("hand_unknown")
-    for row in service.reader.events(slot.id, -1, _ALL, hand.number):
+    for row in service.reader.events_of_hand(slot.id, hand.number):
         event = json.loads(row.body)
         if (
             event["type"] == kind

@@ -49,6 +49,7 @@ from fairdeal_api.slots import fixed_seed
 from fairdeal_api.store import (
     Batch,
     CommitmentRow,
+    DisclosureRow,
     EventRow,
     FinishedRow,
     Head,
@@ -312,7 +313,11 @@ class _Rebuilt:
         self._own = verified.replayed.own
         self._sealer, self._settings, self._operator = sealer, settings, operator
         self._old_seq = {name: table.seq for name, table in self.tables.items()}
-        self._promised: dict[tuple[str, int], Commitment] = {}
+        self._old_newest = verified.replayed.newest
+        self._newest = dict(self._old_newest)
+        """Index of each table's newest event."""
+        self._promised: dict[tuple[str, int], tuple[Commitment, int]] = {}
+        """Commitments, and the entries that have published them."""
         self._opened: dict[tuple[str, int], ServerSeed] = {}
         self._thrown: set[tuple[str, int]] = set()
         """Hands in which cards were thrown since: which ones is not public."""
@@ -334,7 +339,7 @@ class _Rebuilt:
         """An entry of no table; whether it is good where it stands `fsck` says at the end."""
         self.at = max(self.at, entry.at)
         leaf = leaf_hash(entry.raw)
-        self.rows.events.append(EventRow(index, NO_TABLE, self._own, 0, entry.raw, leaf))
+        self.rows.events.append(EventRow(index, NO_TABLE, self._own, 0, None, entry.raw, leaf))
         self._own += 1
 
     def _apply(self, index: int, event: Event) -> None:
@@ -343,19 +348,23 @@ class _Rebuilt:
             if name in self.tables:
                 raise StartRefused(f"Entry {index}: {name} begins twice.")
             self.tables[name] = Table.open(event)
-            self._promised[name, 1] = event.next_commitment
+            self._promised[name, 1] = event.next_commitment, index
         elif name in self.tables:
             self.tables[name] = self.tables[name].apply(event)
         else:
             raise StartRefused(f"Entry {index}: {name} begins without its terms.")
         hand = event.hand if isinstance(event, HandEvent) else 0
         self.at = max(self.at, at)
-        self.rows.events.append(EventRow(index, name, seq, hand, event.raw, leaf_hash(event.raw)))
+        before, leaf = self._newest.get(name), leaf_hash(event.raw)
+        self.rows.events.append(EventRow(index, name, seq, hand, before, event.raw, leaf))
+        self._newest[name] = index
         match event:
             case HandOpened():
-                self._promised[name, hand + 1] = event.next_commitment
+                self._promised[name, hand + 1] = event.next_commitment, index
             case HandDisclosed():
                 self._opened[name, hand] = event.server_seed
+                if fsck.is_late(self.tables[name], event):
+                    self.rows.late_disclosures.append(DisclosureRow(name, hand, index))
             case TableClosed():
                 last = self.tables[name].hand
                 self._opened[name, 1 + (last.number if last else 0)] = event.unused_seed
@@ -377,7 +386,7 @@ class _Rebuilt:
         touched = dict.fromkeys(row.table_id for row in self.rows.events)
         touched.pop(NO_TABLE, None)
         known = {name: row for name in touched if (row := reader.table(name)) is not None}
-        for (name, hand), commitment in self._promised.items():
+        for (name, hand), (commitment, idx) in self._promised.items():
             row = known.get(name)
             seed = self._opened.get((name, hand)) or self._fixed(row, hand, commitment)
             sealed = b""
@@ -386,7 +395,7 @@ class _Rebuilt:
                 sealed = self._sealer.seal("server seed", name, hand, seed, commitment)
             of_test = row.test_seed is not None if row else self._settings.mode == "test"
             self.rows.commitments.append(
-                CommitmentRow(commitment, name, hand, int(of_test), sealed)
+                CommitmentRow(commitment, name, hand, int(of_test), sealed, idx)
             )
         made = {(row.table_id, row.hand): row.sealed for row in self.rows.commitments}
 
@@ -433,15 +442,19 @@ class _Rebuilt:
         if not table.is_closed and (stuck or not has_seed(name, number + 1)):
             self.result.lost_tables.append(name)
             due = NEVER if hand is None else due
+        newest = self._newest[name]
         if row is not None:
+            old_seq, old_newest = self._old_seq[name], self._old_newest[name]
             self.rows.moves.append(
-                Move(name, self._old_seq[name], table.seq, number, state, patience, due)
+                Move(name, old_seq, old_newest, table.seq, number, state, patience, due, newest)
             )
             return
         self.result.orphans.append(name)
         game = table.terms_event.game
         self.rows.tables.append(
-            TableRow(name, self._operator, game, None, table.seq, number, state, patience, due)
+            TableRow(
+                name, self._operator, game, None, table.seq, number, state, patience, due, newest
+            )
         )
         if table.terms_event.custody == "seats":
             for seat in range(table.terms_event.seats):

@@ -36,6 +36,8 @@ class Slot:
     id: str
     operator: str
     table: Table
+    newest: int
+    """Log index of the table's newest event."""
     test_seed: bytes | None = field(repr=False)
     dealing: Dealing | None = field(default=None, repr=False)
     """Of the newest hand."""
@@ -138,7 +140,7 @@ class Slots:
 
     def _load(self, row: TableRow) -> Slot:
         table: Table | None = None
-        for event in self._events(row.id):
+        for event in self._events(row):
             parsed = parse_event(event.body)
             if table is None:
                 if not isinstance(parsed, TableOpened):
@@ -151,7 +153,7 @@ class Slots:
         test_seed = None
         if row.test_seed is not None:
             test_seed = self._sealer.open("test seed", row.id, 0, row.test_seed)
-        slot = Slot(row.id, row.operator, table, test_seed)
+        slot = Slot(row.id, row.operator, table, row.newest, test_seed)
         if table.hand is not None:
             slot.dealing = self._refereed(row.id, self.dealing(slot, table.hand))
         slot.next_seed = self.server_seed(row.id, 1 + (table.hand.number if table.hand else 0))
@@ -165,7 +167,7 @@ class Slots:
         """
         if dealing is None or not dealing.hand.table.referee or dealing.hand.is_final:
             return dealing
-        rows = self._reader.events(table_id, -1, 1_000_000, dealing.hand.number)
+        rows = self._reader.events_of_hand(table_id, dealing.hand.number)
         events = [event for row in rows if isinstance(event := parse_event(row.body), HandEvent)]
         try:
             return dealing.replayed(events)
@@ -173,11 +175,9 @@ class Slots:
             LOG.write("referee.lost", error=type(error).__name__)
             return dealing
 
-    def _events(self, table_id: str) -> Iterable[EventRow]:
-        after = -1
-        while rows := self._reader.events(table_id, after, _PAGE):
-            yield from rows
-            after = rows[-1].seq
+    def _events(self, table: TableRow) -> Iterable[EventRow]:
+        for after in range(-1, table.seq, _PAGE):
+            yield from self._reader.events(table.id, after, min(_PAGE, table.seq - after))
 
     # --- secrets --------------------------------------------------------------------------------
 
@@ -253,7 +253,7 @@ class Slots:
     def hand_at(self, slot: Slot, number: int, seq: int) -> Hand:
         """A hand of a table as it was after one of the table's events."""
         hand: Hand | None = None
-        for row in self._reader.events(slot.id, -1, 1_000_000, number):
+        for row in self._reader.events_of_hand(slot.id, number):
             if row.seq > seq:
                 break
             event = parse_event(row.body)

@@ -157,6 +157,9 @@ def whole(made, tmp_path) -> Path:
         ("UPDATE head SET size = size - 1", "The head names"),
         ("UPDATE checkpoints SET note = replace(note, 'A', 'B') WHERE size > 3", "checkpoint"),
         ("DELETE FROM finished WHERE hand = 2", "in the log only"),
+        ("UPDATE events SET before = before - 1 WHERE idx = 5", "names another entry"),
+        ("UPDATE tables SET newest = newest - 1", "not what its events say"),
+        ("UPDATE commitments SET idx = idx + 1 WHERE hand = 2", "in another entry"),
     ],
 )
 def test_a_changed_backup_is_found_out(made, whole, statement, words):

@@ -178,7 +178,7 @@ def entry(head: Head, tree: Tree, key: SigningKey, name: str) -> tuple[Batch, by
     longer = Tree([*tree.levels[0], leaf])
     new = Head(head.size + 1, longer.root(), head.epoch, head.at + 1)
     note = Checkpoint(key.name, new.size, new.root).sign(key)
-    row = EventRow(head.size, f"{name:0>30}", head.size, 0, body, leaf)
+    row = EventRow(head.size, f"{name:0>30}", head.size, 0, None, body, leaf)
     return Batch(head, new, note, Rows(events=[row])), leaf
 
 

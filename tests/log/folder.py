@@ -30,12 +30,14 @@ def append(settings: Settings, bodies: Sequence[bytes], *, anchored: bool = True
     writer, reader = store.writer(), store.reader()
     old, tree = writer.begin_epoch(reader.head()), Tree(reader.leaves())
     assert old is not None
-    rows = Rows()
+    rows, newest = Rows(), {row.table_id: row.idx for row in reader.all_events()}
     for body in bodies:
         event, index = json.loads(body), len(tree)
         table, seq = event.get("table", "none"), event.get("seq", index)
-        row = EventRow(index, table, seq, event.get("hand", 0), body, leaf_hash(body))
+        hand, before = event.get("hand", 0), newest.get(table)
+        row = EventRow(index, table, seq, hand, before, body, leaf_hash(body))
         rows.events.append(row)
+        newest[table] = index
         tree.append(row.leaf)
     size = len(tree)
     note = Checkpoint(key.name, size, tree.root()).sign(key)

@@ -107,6 +107,7 @@ async def create_table(call: Call) -> Reply:
                 "idle",
                 patience,
                 event.header.at + 1000 * patience,
+                0,
             )
         ],
         commitments=[
@@ -116,6 +117,7 @@ async def create_table(call: Call) -> Reply:
                 1,
                 int(test_seed is not None),
                 slots.seal_seed(table_id, 1, seed, commitment),
+                0,
             )
         ],
         seats=[SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()],
@@ -140,7 +142,9 @@ async def create_table(call: Call) -> Reply:
     entry = Entry(table_id, 0, 0, [(0, 0, event.raw)], rows, finish)
     reply = await service.dealer.write_apart(Key.of(call, caller.digest, request), entry, 201)
     if http.REPLAYED not in reply.headers:
-        slots.add(Slot(table_id, caller.name, table, test_seed, next_seed=seed, kept=set()))
+        slots.add(
+            Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed, kept=set())
+        )
     return reply
 
 

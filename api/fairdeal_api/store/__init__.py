@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
+
+ALL: Final = 1 << 62
+"""More rows than there can be."""
 
 
 class Head(NamedTuple):
@@ -35,12 +38,18 @@ class EventRow(NamedTuple):
     seq: int
     hand: int
     """0 for an event of the table itself."""
+    before: int | None
+    """Index of the table's event before it; None for its first, and for entries of no table."""
     body: bytes
     leaf: bytes
 
 
 class TableRow(NamedTuple):
-    """A table. `patience` is how many seconds its present state may last, `due` when that ends."""
+    """A table.
+
+    `patience` is how many seconds its present state may last, `due` when that ends; `newest` is the
+    log index of its newest event.
+    """
 
     id: str
     operator: str
@@ -51,18 +60,21 @@ class TableRow(NamedTuple):
     state: str
     patience: int
     due: int
+    newest: int
 
 
 class Move(NamedTuple):
-    """A table's step from one event number to another: compare-and-set on `old_seq`."""
+    """A table's step from one event to another: compare-and-set on number and index of the old."""
 
     id: str
     old_seq: int
+    old_newest: int
     seq: int
     hand: int
     state: str
     patience: int
     due: int
+    newest: int
 
 
 class CommitmentRow(NamedTuple):
@@ -74,6 +86,8 @@ class CommitmentRow(NamedTuple):
     fixed: int
     """1 if it came from a test seed: then the value may come again at another table."""
     sealed: bytes
+    idx: int
+    """Log index of the event that has published it."""
 
 
 class SeatRow(NamedTuple):
@@ -92,6 +106,14 @@ class DiscardsRow(NamedTuple):
     hand: int
     seq: int
     sealed: bytes
+
+
+class DisclosureRow(NamedTuple):
+    """Where a hand was disclosed that was not its table's newest any more."""
+
+    table_id: str
+    hand: int
+    idx: int
 
 
 class FinishedRow(NamedTuple):
@@ -134,12 +156,29 @@ class Rows:
     seats: list[SeatRow] = field(default_factory=list)
     """New seats, or new credentials of seats that are there."""
     discards: list[DiscardsRow] = field(default_factory=list)
+    late_disclosures: list[DisclosureRow] = field(default_factory=list)
     finished: list[FinishedRow] = field(default_factory=list)
     answers: list[AnswerRow] = field(default_factory=list)
     checkpoints: list[tuple[int, str]] = field(default_factory=list)
     """Beside that of the batch: a restore brings back more than one."""
     forget_before: int | None = None
     """Drop stored answers of hands that ended before this time (ms)."""
+
+    def place(self, first: int) -> None:
+        """Log indices were counted from a request's first event: count them from the log's."""
+        self.moves = [Move(*row[:-1], row.newest + first) for row in self.moves]
+        if self.tables:
+            self.tables = [TableRow(*row[:-1], row.newest + first) for row in self.tables]
+        if self.commitments:
+            self.commitments = [
+                CommitmentRow(*row[:-1], row.idx + first) for row in self.commitments
+            ]
+        if self.late_disclosures:
+            self.late_disclosures = [
+                DisclosureRow(*row[:-1], row.idx + first) for row in self.late_disclosures
+            ]
+        if self.finished:
+            self.finished = [FinishedRow(row.idx + first, *row[1:]) for row in self.finished]
 
     def extend(self, other: Rows) -> None:
         """Take another request's rows in."""
@@ -149,6 +188,7 @@ class Rows:
         self.commitments += other.commitments
         self.seats += other.seats
         self.discards += other.discards
+        self.late_disclosures += other.late_disclosures
         self.finished += other.finished
         self.answers += other.answers
         self.checkpoints += other.checkpoints
@@ -213,10 +253,16 @@ class Reader(Protocol):
     def tables_of(self, operator: str, after: str, limit: int) -> list[TableRow]:
         """An operator's tables by id, which is by age."""
 
-    def events(
-        self, table_id: str, after: int, limit: int, hand: int | None = None
+    def own_entries(self) -> list[EventRow]:
+        """The entries of the log itself, which belong to no table."""
+
+    def events(self, table_id: str, after: int, limit: int) -> list[EventRow]:
+        """Events of a table after an event number, in order."""
+
+    def events_of_hand(
+        self, table_id: str, hand: int, after: int = -1, limit: int = ALL
     ) -> list[EventRow]:
-        """Events of a table, or of one hand, after an event number."""
+        """Events of one hand after an event number, in order."""
 
     def commitment(self, table_id: str, hand: int) -> CommitmentRow | None:
         """The commitment of a hand."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -9,9 +10,11 @@ from typing import Any, Final
 import apsw
 
 from fairdeal_api.store import (
+    ALL,
     AnswerRow,
     CommitmentRow,
     DiscardsRow,
+    DisclosureRow,
     EventRow,
     FinishedRow,
     Head,
@@ -20,8 +23,46 @@ from fairdeal_api.store import (
     TableRow,
 )
 
+_LINKED = 3
+"""The form since which events, tables and commitments name events."""
+_TABLE = "SELECT id, operator, game, test_seed, seq, hand, state, patience, due, newest FROM tables"
 _FINISHED = "SELECT idx, table_id, hand, game, state, at FROM finished"
 _BUSY_MS: Final = 5000
+# `before` leads backwards, so a stretch of a table's events is read from its end. The walk goes on
+# to lower indices only, so that it ends in a damaged database as well.
+_STRETCH = """
+WITH RECURSIVE stretch AS (
+  SELECT * FROM events WHERE idx = ?1
+  UNION ALL
+  SELECT e.* FROM stretch s CROSS JOIN events e ON e.idx = s.before AND e.idx < s.idx
+    WHERE e.seq > ?2
+)
+SELECT idx, table_id, seq, hand, before, body, leaf FROM stretch WHERE seq > ?2 AND seq <= ?3
+ORDER BY idx
+"""
+# From a hand's opening, which has published the next one's commitment, to the next one's opening.
+_HAND = """
+WITH RECURSIVE ends (first, last) AS (
+  SELECT c.idx, coalesce(
+    (SELECT e.before FROM commitments n CROSS JOIN events e ON e.idx = n.idx
+      WHERE n.table_id = ?1 AND n.hand = ?2 + 2),
+    (SELECT newest FROM tables WHERE id = ?1))
+  FROM commitments c WHERE c.table_id = ?1 AND c.hand = ?2 + 1
+),
+stretch AS (
+  SELECT e.* FROM ends CROSS JOIN events e ON e.idx = ends.last
+  UNION ALL
+  SELECT e.* FROM stretch s CROSS JOIN events e ON e.idx = s.before AND e.idx < s.idx
+    WHERE s.idx > (SELECT first FROM ends)
+)
+SELECT idx, table_id, seq, hand, before, body, leaf FROM (
+  SELECT * FROM stretch
+  UNION ALL
+  SELECT e.* FROM late_disclosures d CROSS JOIN events e ON e.idx = d.idx
+    WHERE d.table_id = ?1 AND d.hand = ?2
+)
+WHERE hand = ?2 AND seq > ?3 ORDER BY idx LIMIT ?4
+"""
 
 
 class SQLiteReader:
@@ -65,6 +106,10 @@ class SQLiteReader:
         """Number of the migration that the database has come to."""
         return int(self._row("PRAGMA user_version")[0])
 
+    def is_linked(self) -> bool:
+        """Whether rows name the events that they follow, as since the third form."""
+        return self.form() >= _LINKED
+
     def head(self) -> Head:
         """The log's head."""
         return Head(*self._row("SELECT size, root, epoch, at FROM head"))
@@ -78,8 +123,9 @@ class SQLiteReader:
 
     def all_events(self) -> Iterator[EventRow]:
         """All events in log order."""
+        before = "before" if self.is_linked() else "NULL"
         for row in self._connection.execute(
-            "SELECT idx, table_id, seq, hand, body, leaf FROM events ORDER BY idx"
+            f"SELECT idx, table_id, seq, hand, {before}, body, leaf FROM events ORDER BY idx"  # noqa: S608
         ):
             yield EventRow(*row)
 
@@ -94,42 +140,65 @@ class SQLiteReader:
 
     def table(self, table_id: str) -> TableRow | None:
         """A table."""
-        row = self._row(
-            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due "
-            "FROM tables WHERE id = ?",
-            table_id,
-        )
+        row = self._row(f"{_TABLE} WHERE id = ?", table_id)
         return TableRow(*row) if row else None
 
     def tables_of(self, operator: str, after: str, limit: int) -> list[TableRow]:
         """An operator's tables by id, which is by age."""
         rows = self._rows(
-            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due FROM tables "
-            "WHERE operator = ? AND id > ? ORDER BY id LIMIT ?",
+            f"{_TABLE} WHERE operator = ? AND id > ? ORDER BY id LIMIT ?",
             operator,
             after,
             limit,
         )
         return [TableRow(*row) for row in rows]
 
-    def events(
-        self, table_id: str, after: int, limit: int, hand: int | None = None
-    ) -> list[EventRow]:
-        """Events of a table, or of one of its hands, after an event number."""
+    def own_entries(self) -> list[EventRow]:
+        """The entries of the log itself, which belong to no table, in order."""
         rows = self._rows(
-            "SELECT idx, table_id, seq, hand, body, leaf FROM events "
-            "WHERE table_id = ?1 AND seq > ?2 AND (?4 IS NULL OR hand = ?4) ORDER BY seq LIMIT ?3",
-            table_id,
-            after,
-            limit,
-            hand,
+            "SELECT idx, table_id, seq, hand, NULL, body, leaf FROM events "
+            "WHERE table_id = '' ORDER BY seq"
         )
         return [EventRow(*row) for row in rows]
+
+    def events(self, table_id: str, after: int, limit: int) -> list[EventRow]:
+        """Events of a table after an event number, in order.
+
+        It reads what it gives, and besides at most what lies between two openings of hands.
+        """
+        row = self._row("SELECT newest, seq, hand FROM tables WHERE id = ?", table_id)
+        if row is None or row[1] <= after:
+            return []
+        end, newest, hands = row
+        last = after + limit
+        if newest > last:
+            # The first opening of a hand that is not before the last event that is wanted.
+            openings = range(1, hands + 1)
+            at = bisect_left(openings, last, key=lambda hand: self._opening(table_id, hand)[1])
+            if at < len(openings):
+                end = self._opening(table_id, openings[at])[0]
+        return [EventRow(*row) for row in self._rows(_STRETCH, end, after, last)]
+
+    def _opening(self, table_id: str, hand: int) -> tuple[int, int]:
+        """Index and number of the event that has opened a hand."""
+        row = self._row(
+            "SELECT e.idx, e.seq FROM commitments c CROSS JOIN events e ON e.idx = c.idx "
+            "WHERE c.table_id = ? AND c.hand = ?",
+            table_id,
+            hand + 1,
+        )
+        return row[0], row[1]
+
+    def events_of_hand(
+        self, table_id: str, hand: int, after: int = -1, limit: int = ALL
+    ) -> list[EventRow]:
+        """Events of one hand after an event number, in order."""
+        return [EventRow(*row) for row in self._rows(_HAND, table_id, hand, after, limit)]
 
     def commitment(self, table_id: str, hand: int) -> CommitmentRow | None:
         """The commitment of a hand."""
         row = self._row(
-            "SELECT value, table_id, hand, fixed, sealed FROM commitments "
+            "SELECT value, table_id, hand, fixed, sealed, idx FROM commitments "
             "WHERE table_id = ? AND hand = ?",
             table_id,
             hand,
@@ -137,9 +206,10 @@ class SQLiteReader:
         return CommitmentRow(*row) if row else None
 
     def commitments(self) -> Iterator[CommitmentRow]:
-        """All commitments."""
+        """All commitments; of an older form the index is -1."""
+        idx = "idx" if self.is_linked() else "-1"
         for row in self._connection.execute(
-            "SELECT value, table_id, hand, fixed, sealed FROM commitments"
+            f"SELECT value, table_id, hand, fixed, sealed, {idx} FROM commitments"  # noqa: S608
         ):
             yield CommitmentRow(*row)
 
@@ -152,10 +222,9 @@ class SQLiteReader:
         return [DiscardsRow(*row) for row in rows]
 
     def all_tables(self) -> Iterator[TableRow]:
-        """All tables."""
-        for row in self._connection.execute(
-            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due FROM tables"
-        ):
+        """All tables; of an older form the newest event is -1."""
+        query = _TABLE if self.is_linked() else _TABLE.replace("newest", "-1")
+        for row in self._connection.execute(query):
             yield TableRow(*row)
 
     def all_seats(self) -> Iterator[SeatRow]:
@@ -167,6 +236,12 @@ class SQLiteReader:
         """All sealed discards."""
         for row in self._connection.execute("SELECT table_id, hand, seq, sealed FROM discards"):
             yield DiscardsRow(*row)
+
+    def all_late_disclosures(self) -> Iterator[DisclosureRow]:
+        """Where hands were disclosed that were not their table's newest; none of an older form."""
+        if self.is_linked():
+            for row in self._connection.execute("SELECT table_id, hand, idx FROM late_disclosures"):
+                yield DisclosureRow(*row)
 
     def all_finished(self) -> Iterator[FinishedRow]:
         """All hands that have ended."""
@@ -247,10 +322,7 @@ class SQLiteReader:
 
     def open_hands(self) -> list[TableRow]:
         """Tables with an open hand."""
-        rows = self._rows(
-            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due FROM tables "
-            "WHERE state = 'hand_open'"
-        )
+        rows = self._rows(f"{_TABLE} WHERE state = 'hand_open'")
         return [TableRow(*row) for row in rows]
 
     def unclosed(self) -> list[str]:
@@ -263,8 +335,7 @@ class SQLiteReader:
     def idle_before(self, due: int, limit: int) -> list[TableRow]:
         """Tables without an open hand whose time was over before a moment."""
         rows = self._rows(
-            "SELECT id, operator, game, test_seed, seq, hand, state, patience, due FROM tables "
-            "WHERE state = 'idle' AND due < ? ORDER BY due LIMIT ?",
+            f"{_TABLE} WHERE state = 'idle' AND due < ? ORDER BY due LIMIT ?",
             due,
             limit,
         )

@@ -148,11 +148,12 @@ def _insert(table: str, columns: int, rows: int) -> str:
 
 @lru_cache(maxsize=128)
 def _move(rows: int) -> str:
-    values = ",".join(["(?,?,?,?,?,?,?)"] * rows)
+    values = ",".join(["(?,?,?,?,?,?,?,?,?)"] * rows)
     return (
-        "UPDATE tables SET seq = v.column3, hand = v.column4, state = v.column5, "  # noqa: S608
-        f"patience = v.column6, due = v.column7 FROM (VALUES {values}) AS v "
-        "WHERE tables.id = v.column1 AND tables.seq = v.column2"
+        "UPDATE tables SET seq = v.column4, hand = v.column5, state = v.column6, "  # noqa: S608
+        "patience = v.column7, due = v.column8, newest = v.column9 "
+        f"FROM (VALUES {values}) AS v "
+        "WHERE tables.id = v.column1 AND tables.seq = v.column2 AND tables.newest = v.column3"
     )
 
 
@@ -193,6 +194,9 @@ class SQLiteWriter:
                 with connection:
                     connection.execute(script)
                     connection.pragma("user_version", number)
+        if version < known[-1][0]:
+            # What was written is as long as the database; the WAL keeps its length otherwise.
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def begin_epoch(self, head: Head) -> Head | None:
         """Count a new process that writes, so that an older one's compare-and-set fails.
@@ -257,6 +261,7 @@ class SQLiteWriter:
             ("commitments", rows.commitments),
             ("seats", rows.seats),
             ("discards", rows.discards),
+            ("late_disclosures", rows.late_disclosures),
             ("finished", rows.finished),
             ("answers", rows.answers),
             ("checkpoints", rows.checkpoints),
