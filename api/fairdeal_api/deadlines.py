@@ -35,6 +35,7 @@ class Deadlines:
         # A table is looked at no later than its deadline; each has one live entry in the heap.
         self._queued: dict[str, int] = {}
         self._heap: list[tuple[int, str]] = []
+        self._more_to_forget = False
 
     def restart(self, tables: Iterable[TableRow]) -> None:
         """Give each open hand its full time again. Spec: HAND-18."""
@@ -105,8 +106,8 @@ class Deadlines:
         if turn % _IDLE_EVERY == 0:
             for row in service.reader.idle_before(service.clock.now(), _AT_A_TIME):
                 await service.dealer.close_idle(row.id)
-        if turn % _FORGET_EVERY == 0:
-            await service.dealer.forget(service.clock.now() - DAY)
+        if turn % _FORGET_EVERY == 0 or self._more_to_forget:
+            self._more_to_forget = await service.dealer.forget(service.clock.now() - DAY)
 
 
 class Bodies:

@@ -10,7 +10,8 @@ import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Final
 
 from fairdeal.dealing import Dealing
 from fairdeal.errors import StateError
@@ -22,10 +23,13 @@ from fairdeal_api.kept import Parts
 from fairdeal_api.ledger import Entry, Place, Remember
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot, Slots
-from fairdeal_api.store import AnswerRow, Rows
+from fairdeal_api.store import AnswerRow, FinishedRow, Forget, Rows
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
+
+_FORGET_HANDS: Final = 100
+"""How many hands' answers are dropped in one transaction: it holds up a batch by milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Dealer:
         self._under_way: dict[bytes, asyncio.Future[bytes]] = {}
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
         self._waiters = 0
+        self._forgotten: int | None = None
+        """Up to which log index the answers of ended hands are dropped; None if not known."""
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -70,6 +76,7 @@ class Dealer:
         status: int = 200,
         key: Key | None = None,
         again: Callable[[], dict[str, Any]] | None = None,
+        apart: bool = False,
     ) -> Reply:
         """Apply a request to a table, once.
 
@@ -81,6 +88,7 @@ class Dealer:
             status: Of the answer when something was written.
             key: Where the answer is kept; None for a PUT, which is repeatable by itself.
             again: The answer to a PUT that changes nothing.
+            apart: Whether the answer is kept apart: it is not about a hand that was open.
 
         Raises:
             Problem, FairdealError: Nothing was written.
@@ -89,12 +97,10 @@ class Dealer:
         slot.users += 1
         await slot.lock.acquire()
         try:
-            if (
-                key is not None
-                and slot.may_hold(key.scope)
-                and (reply := self.replay(key)) is not None
-            ):
-                return reply
+            if key is not None:
+                reply = self.replay(key) if apart else self._replay_of(slot, key)
+                if reply is not None:
+                    return reply
             if self._deadlines.passed(slot.id):
                 await self._expire(slot)
             version = call.if_match()
@@ -110,7 +116,7 @@ class Dealer:
                 hand = draft.hand.number
             remember = None
             if key is not None:
-                remember = Remember(key.scope, key.request, slot.id, hand, status)
+                remember = Remember(key.scope, key.request, slot.id, hand, status, apart)
             # The lock is given back when the batch is durable, even if the caller has gone.
             future = self._submit(draft, extra, hand, remember, lambda: self._leave(slot))
             handed = True
@@ -165,7 +171,9 @@ class Dealer:
 
         def settle(first: int) -> None:
             slot.newest = first + len(events) - 1
-            self._settle(draft, remember.scope if remember else None)
+            if remember is not None and not remember.apart:
+                slot.keep(remember.scope, slot.newest, self._reader)
+            self._settle(draft)
             then()
 
         kept = parts.encode() if remember is not None and events else None
@@ -183,12 +191,10 @@ class Dealer:
         )
         return self._ledger.submit(entry)
 
-    def _settle(self, draft: Draft, scope: bytes | None) -> None:
+    def _settle(self, draft: Draft) -> None:
         """The batch is durable: the table is now what the draft says."""
         slot, table = draft.slot, draft.table
         slot.table, slot.dealing, slot.next_seed = table, draft.dealing, draft.next_seed
-        if scope is not None:
-            slot.holds(scope)
         if (hand := table.open_hand) is None:
             self._deadlines.drop(slot.id)
         else:
@@ -207,30 +213,42 @@ class Dealer:
         return Reply(body, status, [http.JSON, http.NO_STORE, http.etag(seq), *more])
 
     def replay(self, key: Key) -> Reply | None:
-        """The answer that this request got before, byte for byte.
+        """The answer, kept apart, that this request got before, byte for byte.
 
         Raises:
             Problem: `idempotency_key_reused`.
         """
-        row = self._reader.answer(key.scope)
-        if row is None:
-            return None
+        row = self._reader.answer_apart(key.scope)
+        return None if row is None else self._again(row, key)
+
+    def _replay_of(self, slot: Slot, key: Key) -> Reply | None:
+        """The same, of a request of one of the table's hands."""
+        idx = slot.kept.get(key.scope)
+        row = None if idx is None else self._reader.answer(idx)
+        # Without a row it is a day ago that the hand has ended.
+        return None if row is None else self._again(row, key)
+
+    def _again(self, row: AnswerRow, key: Key) -> Reply:
         if row.request != key.request:
             raise Problem("idempotency_key_reused")
         body = self._service.sealer.open("answer", row.table_id, row.hand, row.sealed)
-        if row.events:
-            body = self._whole(row, Parts.decode(body))
+        if row.idx is not None and row.events:
+            body = self._whole(row, row.idx, Parts.decode(body))
         return self._reply(body, row.status, row.etag, http.REPLAYED)
 
-    def _whole(self, row: AnswerRow, parts: Parts) -> bytes:
-        """An answer of which only parts are kept."""
-        found = self._reader.events(row.table_id, row.etag - row.events, row.events)
-        last = found[-1].idx
+    def _whole(self, row: AnswerRow, last: int, parts: Parts) -> bytes:
+        """An answer of which only parts are kept; its events lie one after the other."""
+        first = last - row.events + 1
+        found = self._reader.entries(first, last + 1)
         covering = self._reader.checkpoint_over(last)
         if covering is None:
             raise Problem("unavailable")  # cannot be: they came in one transaction
         receipt = self._ledger.receipt_at(last, *covering).text()
-        texts = [(e.seq, e.idx, http.encode_text(e.body.decode("ascii"))) for e in found]
+        seq = row.etag - row.events + 1
+        texts = [
+            (seq + at, first + at, http.encode_text(body.decode("ascii")))
+            for at, body in enumerate(found)
+        ]
         return parts.answer(texts, receipt, self._deal_again(row) if parts.dealt else None)
 
     def _deal_again(self, row: AnswerRow) -> str:
@@ -252,7 +270,9 @@ class Dealer:
             await asyncio.shield(other)
         if (reply := self.replay(key)) is not None:
             return reply
-        entry.remember = Remember(key.scope, key.request, entry.table, entry.hand, status)
+        entry.remember = Remember(
+            key.scope, key.request, entry.table, entry.hand, status, apart=True
+        )
         future = self._ledger.submit(entry)
         self._under_way[key.scope] = future
         future.add_done_callback(lambda _: self._under_way.pop(key.scope, None))
@@ -345,10 +365,31 @@ class Dealer:
             await asyncio.shield(future)
             raise
 
-    async def forget(self, before: int) -> None:
-        """Drop kept answers of hands that ended before a time."""
-        entry = Entry("", 0, 0, [], Rows(forget_before=before), lambda _: b"")
-        await asyncio.shield(self._ledger.submit(entry))
+    async def forget(self, before: int) -> bool:
+        """Drop kept answers of hands that ended, and of tables that were closed, before a time.
+
+        Args:
+            before: Log time, ms.
+
+        Returns:
+            Whether there are more hands than are dropped at a time.
+        """
+        if self._forgotten is None:
+            # No hand whose answers are kept has ended before the oldest of them was asked for.
+            oldest = self._reader.oldest_answer()
+            self._forgotten = None if oldest is None else oldest - 1
+        after = -1 if self._forgotten is None else self._forgotten
+        ended: list[FinishedRow] = []
+        if self._forgotten is not None:
+            rows = self._reader.finished_after(after, _FORGET_HANDS + 1)
+            # Up to the first that is too young: in one batch a later one may be older.
+            ended = list(takewhile(lambda row: row.at < before, rows))
+        last = ended[:_FORGET_HANDS][-1].idx if ended else after
+        forget = Rows(forget=Forget(after, last, before))
+        await asyncio.shield(self._ledger.submit(Entry("", 0, 0, [], forget, lambda _: b"")))
+        if ended:
+            self._forgotten = last
+        return len(ended) > _FORGET_HANDS
 
     # --- waiting --------------------------------------------------------------------------------
 

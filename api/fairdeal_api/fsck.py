@@ -35,7 +35,7 @@ from fairdeal_api.keyring import NO_TABLE, find, log_keys, sealing_key
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import database_path
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import DisclosureRow, EventRow, FinishedRow, Identity
+from fairdeal_api.store import AnswerRow, DisclosureRow, EventRow, FinishedRow, Identity
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library, is_older
 from fairdeal_api.system import StartRefused
@@ -410,6 +410,15 @@ def _open(
         return None
 
 
+def _is_filed(reader: SQLiteReader, answer: AnswerRow, last: int) -> bool:
+    """Whether an answer's events lie one after the other, the last where it says."""
+    for back in {0, max(answer.events - 1, 0)}:
+        event = reader.event(last - back)
+        if event is None or (event.table_id, event.seq) != (answer.table_id, answer.etag - back):
+            return False
+    return True
+
+
 def _check_sealed(
     reader: SQLiteReader, sealer: Sealer | None, found: Replayed, report: Report
 ) -> None:
@@ -424,13 +433,19 @@ def _check_sealed(
             report.fault(f"{what} is not in the log.")
             continue
         _open(sealer, ("discards", row.table_id, row.hand, row.sealed, b""), what, report)
+    scopes: set[bytes] = set()
     for answer in reader.all_answers():
         report.answers += 1
         what = f"A kept answer of event {answer.etag} of {answer.table_id}"
+        if answer.scope in scopes:
+            report.fault(f"{what} has the key of another.")
+        scopes.add(answer.scope)
         of = found.tables.get(answer.table_id)
         if of is None or not answer.etag <= of.seq or answer.events > answer.etag + 1:
             report.fault(f"{what} is of events that the log does not have.")
             continue
+        if answer.idx is not None and not _is_filed(reader, answer, answer.idx):
+            report.fault(f"{what} is filed under another entry.")
         place = ("answer", answer.table_id, answer.hand, answer.sealed, b"")
         text = _open(sealer, place, what, report)
         if text is not None and answer.events:

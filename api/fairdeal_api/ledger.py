@@ -68,6 +68,8 @@ class Remember(NamedTuple):
     table: str
     hand: int
     status: int
+    apart: bool
+    """By its key; else by the last of the events."""
 
 
 @dataclass(slots=True)
@@ -237,7 +239,9 @@ class Ledger:
         if (keep := entry.remember) is not None:
             kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
             sealed = self._seal(keep.table, keep.hand, kept)
-            rows.answers.append(AnswerRow(*keep, entry.seq, out, self._clock.now(), sealed))
+            idx = entry.first + out - 1 if out else None
+            row = AnswerRow(idx, *keep[:5], entry.seq, out, self._clock.now(), sealed)
+            (rows.answers_apart if keep.apart else rows.answers).append(row)
         return answer
 
     def _done(

@@ -44,21 +44,20 @@ class Slot:
     next_seed: ServerSeed | None = field(default=None, repr=False)
     """Of `table.next_commitment`."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
-    kept: set[bytes] | None = field(default=None, repr=False)
-    """Beginnings of the keys under which answers are kept; None if that is not known."""
+    kept: dict[bytes, int] = field(default_factory=dict, repr=False)
+    """Under which keys answers are kept, and where: a key that is not here is new."""
     users: int = 0
     """Requests that hold or await the lock: the slot must stay the only one of its table."""
 
-    def may_hold(self, scope: bytes) -> bool:
-        """Whether an answer may be kept under this key: False spares a look into the database."""
-        return self.kept is None or scope[:8] in self.kept
+    room: int = _KNOWN_KEYS
 
-    def holds(self, scope: bytes) -> None:
-        """An answer is kept under this key. Past some thousands the database is asked instead."""
-        if self.kept is not None:
-            self.kept.add(scope[:8])
-            if len(self.kept) > _KNOWN_KEYS:
-                self.kept = None
+    def keep(self, scope: bytes, idx: int, reader: Reader) -> None:
+        """An answer is kept under this key. Now and then those go that are not kept any more."""
+        self.kept[scope] = idx
+        if len(self.kept) > self.room:
+            oldest = reader.oldest_answer() or 0
+            self.kept = {scope: idx for scope, idx in self.kept.items() if idx >= oldest}
+            self.room = max(_KNOWN_KEYS, 2 * len(self.kept))
 
     @property
     def state(self) -> str:
@@ -154,6 +153,7 @@ class Slots:
         if row.test_seed is not None:
             test_seed = self._sealer.open("test seed", row.id, 0, row.test_seed)
         slot = Slot(row.id, row.operator, table, row.newest, test_seed)
+        slot.kept = dict(self._reader.answers_of(row.id))
         if table.hand is not None:
             slot.dealing = self._refereed(row.id, self.dealing(slot, table.hand))
         slot.next_seed = self.server_seed(row.id, 1 + (table.hand.number if table.hand else 0))

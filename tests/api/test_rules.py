@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import apsw
 import pytest
 
 from tests.api.play import Devices, Operator, bearer, expect, idempotency
@@ -269,6 +270,16 @@ def test_answers_are_kept_over_a_restart(site):
     site.__exit__ = lambda *_: None
 
 
+def kept_answers(site) -> list[tuple[str, int]]:
+    """Table and hand of each: those of hands, and those that are kept apart."""
+    return [(row.table_id, row.hand) for row in site.service.reader.all_answers()]
+
+
+def forget(site, ago: int) -> bool:
+    """As if a day were so many milliseconds."""
+    return site.client.portal.call(site.service.dealer.forget, site.service.clock.now() - ago)
+
+
 def test_answers_of_what_is_over_are_forgotten_a_day_later(site):
     key = site.key()
     over, going_on, closed = (Operator(site.client, key, "kozel") for _ in range(3))
@@ -280,17 +291,101 @@ def test_answers_of_what_is_over_are_forgotten_a_day_later(site):
     going_on.open()
     expect(closed.post(f"/v1/tables/{closed.table}/close", {}))
 
-    def forget(ago):
-        now = site.service.clock.now()
-        site.client.portal.call(site.service.dealer.forget, now - ago)
-        rows = site.service.reader._rows("SELECT table_id, hand FROM answers ORDER BY rowid")
-        return [(table, hand) for table, hand in rows]
-
-    kept = [(over.table, 0), (going_on.table, 0), (closed.table, 0)]
-    kept += [(over.table, 1)] * 3 + [(going_on.table, 1), (closed.table, 0)]
-    assert forget(ago=60_000) == kept
+    apart = [(over.table, 0), (going_on.table, 0), (closed.table, 0), (closed.table, 0)]
+    of_hands = [(over.table, 1)] * 3 + [(going_on.table, 1)]
+    forget(site, ago=60_000)
+    assert kept_answers(site) == of_hands + apart
     # A table that is closed, and a hand that has ended; not the table it was played at.
-    assert forget(ago=-60_000) == [(over.table, 0), (going_on.table, 0), (going_on.table, 1)]
+    kept = [(going_on.table, 1), (over.table, 0), (going_on.table, 0)]
+    forget(site, ago=-60_000)
+    assert kept_answers(site) == kept
+    # What is forgotten is a new request.
+    again = over.post(f"/v1/tables/{over.table}/hands", over.hand_body(), "first")
+    assert expect(again, 201)["hand"] == 2
+
+
+def test_the_answer_to_an_end_that_has_opened_the_next_goes_with_the_next(site):
+    table = Operator(site.client, site.key(), "kozel")
+    table.open()
+    table.deal()
+    ended = table.post(table.url("/close"), {"next": table.hand_body()}, "both")
+    assert expect(ended)["next"]["hand"] == 2
+    forget(site, ago=-60_000)
+    assert kept_answers(site) == [(table.table, 1), (table.table, 0)]
+    again = table.post(table.url("/close"), {"next": table.hand_body()}, "both")
+    expect(again, 422, "idempotency_key_reused")
+    table.number = 2
+    expect(table.post(table.url("/abort"), {}))
+    forget(site, ago=-60_000)
+    assert kept_answers(site) == [(table.table, 0)]
+
+
+def test_nothing_is_forgotten_before_its_time(site):
+    """Ends at the moment that is asked for, and a millisecond before it."""
+    table = Operator(site.client, site.key(), "kozel")
+    for _ in range(2):
+        table.open()
+        table.deal()
+        table.close()
+    ends = [row.at for row in site.service.reader.finished_after(-1, 9)]
+    dealer = site.service.dealer
+    for before, left in ((ends[0], 6), (ends[0] + 1, 3), (ends[1], 3), (ends[1] + 1, 0)):
+        site.client.portal.call(dealer.forget, before)
+        assert len(kept_answers(site)) == left + 1
+        # So it is if the service begins anew, and looks for where it was.
+        dealer._forgotten = None
+
+
+def test_a_young_end_before_an_older_one_is_not_passed(site):
+    """Log time is a moment before the place in the log is: in one batch they may differ."""
+    table = Operator(site.client, site.key(), "kozel")
+    for _ in range(2):
+        table.open()
+        expect(table.post(table.url("/abort"), {}))
+    end = site.service.reader.finished_after(-1, 9)[1].at
+    connection = apsw.Connection(str(site.settings.data / "ledger.db"))
+    connection.execute("UPDATE finished SET at = ? WHERE hand = 1", (end + 5,))
+    connection.close()
+    for before, left in ((end + 1, 4), (end + 6, 0)):
+        site.client.portal.call(site.service.dealer.forget, before)
+        assert len(kept_answers(site)) == left + 1
+
+
+def test_many_hands_are_forgotten_little_by_little(site, monkeypatch):
+    monkeypatch.setattr("fairdeal_api.dealer._FORGET_HANDS", 2)
+    table = Operator(site.client, site.key(), "kozel")
+    for _ in range(5):
+        table.open()
+        expect(table.post(table.url("/abort"), {}))
+    assert [forget(site, ago=-60_000) for _ in range(4)] == [True, True, False, False]
+    assert kept_answers(site) == [(table.table, 0)]
+
+
+def test_what_a_table_knows_of_its_answers_is_what_is_kept(site, monkeypatch):
+    """In memory and loaded anew; and it does not grow for ever."""
+    monkeypatch.setattr("fairdeal_api.slots._KNOWN_KEYS", 4)
+    key = site.key()
+    table, other = (Operator(site.client, key, "kozel") for _ in range(2))
+    slots = site.service.dealer.slots
+    site.service.dealer.slots.get(table.table).room = 4
+
+    def known() -> dict[bytes, int]:
+        return slots.get(table.table).kept
+
+    for _ in range(3):
+        for of in (table, other):
+            of.open()
+            of.deal()
+            of.close()
+    assert list(known().items()) == site.service.reader.answers_of(table.table)
+    assert len(known()) == 9
+    del slots._slots[table.table]
+    assert list(known().items()) == site.service.reader.answers_of(table.table)
+    forget(site, ago=-60_000)
+    assert site.service.reader.answers_of(table.table) == []
+    slots.get(table.table).room = 4
+    table.open()
+    assert len(known()) == 1
 
 
 # --- versions -----------------------------------------------------------------------------------

@@ -169,7 +169,9 @@ def test_the_key_changes_and_hands_go_on(made):
     assert check(made).faults == []
 
 
-@pytest.mark.parametrize("forgotten", ["commitments", "discards", "answers", "tables"])
+@pytest.mark.parametrize(
+    "forgotten", ["commitments", "discards", "answers", "answers_apart", "tables"]
+)
 def test_a_rotation_that_forgets_something_is_caught(made, monkeypatch, forgotten):
     """The control: what is not sealed anew is lost, and both ways of looking find it."""
     with Site(made) as site:
@@ -179,7 +181,7 @@ def test_a_rotation_that_forgets_something_is_caught(made, monkeypatch, forgotte
         for statement in sqlite._RESEAL.split(";")
         if not statement.strip().startswith(f"UPDATE {forgotten} ")
     ]
-    assert len(statements) == 4
+    assert len(statements) == 5
     monkeypatch.setattr(sqlite, "_RESEAL", ";".join(statements))
     rotate_sealing(made)
     assert any("which is not here" in fault for fault in check(made).faults)

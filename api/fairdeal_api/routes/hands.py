@@ -296,4 +296,5 @@ async def disclose_hand(call: Call) -> Reply:
         lambda draft: hands.disclose(draft, number),
         hand=number,
         key=key,
+        apart=True,
     )

@@ -142,9 +142,7 @@ async def create_table(call: Call) -> Reply:
     entry = Entry(table_id, 0, 0, [(0, 0, event.raw)], rows, finish)
     reply = await service.dealer.write_apart(Key.of(call, caller.digest, request), entry, 201)
     if http.REPLAYED not in reply.headers:
-        slots.add(
-            Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed, kept=set())
-        )
+        slots.add(Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed))
     return reply
 
 
@@ -285,7 +283,7 @@ async def close_table(call: Call) -> Reply:
         draft.close_table()
         return {"unused_seed": draft.unused_seed.hex()}
 
-    return await call.service.dealer.write(call, slot, work, hand=0, key=key)
+    return await call.service.dealer.write(call, slot, work, hand=0, key=key, apart=True)
 
 
 @operation(
@@ -319,4 +317,4 @@ async def reissue_seat(call: Call) -> Reply:
         draft.rows.seats.append(SeatRow(slot.id, seat, digest(code), None))
         return {"seat": seat, "claim_code": code}
 
-    return await call.service.dealer.write(call, slot, work, hand=0, key=key)
+    return await call.service.dealer.write(call, slot, work, hand=0, key=key, apart=True)

@@ -130,10 +130,12 @@ class FinishedRow(NamedTuple):
 class AnswerRow(NamedTuple):
     """An answer to be given again.
 
-    `events` is how many of its events and whose receipt are not in it: they are in the log, the
-    last as number `etag` of its table. `at` is log time in ms.
+    `events` is how many of its events and whose receipt are not in it: they are in the log one
+    after the other, the last at `idx`, as number `etag` of its table. `at` is log time in ms.
     """
 
+    idx: int | None
+    """None if nothing was left out of it."""
     scope: bytes
     request: bytes
     table_id: str
@@ -143,6 +145,15 @@ class AnswerRow(NamedTuple):
     events: int
     at: int
     sealed: bytes
+
+
+class Forget(NamedTuple):
+    """Answers to be dropped: of hands that ended after a log index and up to another one."""
+
+    after: int
+    last: int
+    before: int
+    """And what is kept apart of tables that were closed before this time, ms."""
 
 
 @dataclass(slots=True)
@@ -159,10 +170,12 @@ class Rows:
     late_disclosures: list[DisclosureRow] = field(default_factory=list)
     finished: list[FinishedRow] = field(default_factory=list)
     answers: list[AnswerRow] = field(default_factory=list)
+    """To requests of a hand, under the last of their events."""
+    answers_apart: list[AnswerRow] = field(default_factory=list)
+    """To others, which are looked for by their keys."""
     checkpoints: list[tuple[int, str]] = field(default_factory=list)
     """Beside that of the batch: a restore brings back more than one."""
-    forget_before: int | None = None
-    """Drop stored answers of hands that ended before this time (ms)."""
+    forget: Forget | None = None
 
     def place(self, first: int) -> None:
         """Log indices were counted from a request's first event: count them from the log's."""
@@ -191,9 +204,10 @@ class Rows:
         self.late_disclosures += other.late_disclosures
         self.finished += other.finished
         self.answers += other.answers
+        self.answers_apart += other.answers_apart
         self.checkpoints += other.checkpoints
-        if other.forget_before is not None:
-            self.forget_before = other.forget_before
+        if other.forget is not None:
+            self.forget = other.forget
 
 
 @dataclass(slots=True)
@@ -279,8 +293,17 @@ class Reader(Protocol):
     def seat_by_claim(self, claim: bytes) -> SeatRow | None:
         """The seat that a claim code is for."""
 
-    def answer(self, scope: bytes) -> AnswerRow | None:
-        """A stored answer."""
+    def answer(self, idx: int) -> AnswerRow | None:
+        """The stored answer to the request whose last event is at a log index."""
+
+    def answer_apart(self, scope: bytes) -> AnswerRow | None:
+        """A stored answer that is kept apart."""
+
+    def answers_of(self, table_id: str) -> list[tuple[bytes, int]]:
+        """Under which keys answers to a table's requests are stored, and where, oldest first."""
+
+    def oldest_answer(self) -> int | None:
+        """Log index of the first event of the oldest request whose answer is by its event."""
 
     def finished(self, table_id: str, hand: int) -> FinishedRow | None:
         """How a hand ended."""

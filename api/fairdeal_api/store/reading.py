@@ -25,7 +25,10 @@ from fairdeal_api.store import (
 
 _LINKED = 3
 """The form since which events, tables and commitments name events."""
+_BY_EVENT = 4
+"""And since which answers do."""
 _TABLE = "SELECT id, operator, game, test_seed, seq, hand, state, patience, due, newest FROM tables"
+_ANSWER = "SELECT idx, scope, request, table_id, hand, status, etag, events, at, sealed"
 _FINISHED = "SELECT idx, table_id, hand, game, state, at FROM finished"
 _BUSY_MS: Final = 5000
 # `before` leads backwards, so a stretch of a table's events is read from its end. The walk goes on
@@ -62,6 +65,16 @@ SELECT idx, table_id, seq, hand, before, body, leaf FROM (
     WHERE d.table_id = ?1 AND d.hand = ?2
 )
 WHERE hand = ?2 AND seq > ?3 ORDER BY idx LIMIT ?4
+"""
+# Back to where no answers are kept any more.
+_ANSWERS_OF = """
+WITH RECURSIVE stretch (idx, before) AS (
+  SELECT e.idx, e.before FROM tables t CROSS JOIN events e ON e.idx = t.newest WHERE t.id = ?1
+  UNION ALL
+  SELECT e.idx, e.before FROM stretch s CROSS JOIN events e ON e.idx = s.before AND e.idx < s.idx
+    WHERE e.idx >= (SELECT min(idx) FROM answers)
+)
+SELECT a.scope, a.idx FROM stretch s CROSS JOIN answers a ON a.idx = s.idx ORDER BY a.idx
 """
 
 
@@ -161,6 +174,13 @@ class SQLiteReader:
         )
         return [EventRow(*row) for row in rows]
 
+    def event(self, idx: int) -> EventRow | None:
+        """The event or entry at a log index."""
+        row = self._row(
+            "SELECT idx, table_id, seq, hand, before, body, leaf FROM events WHERE idx = ?", idx
+        )
+        return EventRow(*row) if row else None
+
     def events(self, table_id: str, after: int, limit: int) -> list[EventRow]:
         """Events of a table after an event number, in order.
 
@@ -251,11 +271,13 @@ class SQLiteReader:
             yield FinishedRow(*row)
 
     def all_answers(self) -> Iterator[AnswerRow]:
-        """All kept answers."""
-        for row in self._connection.execute(
-            "SELECT scope, request, table_id, hand, status, etag, events, at, sealed FROM answers"
-        ):
-            yield AnswerRow(*row)
+        """All kept answers, those by event first; of an older form none has an index."""
+        queries = [f"{_ANSWER} FROM answers", f"{_ANSWER} FROM answers_apart"]
+        if self.form() < _BY_EVENT:
+            queries = [queries[0].replace("idx", "NULL")]
+        for query in queries:
+            for row in self._connection.execute(query):
+                yield AnswerRow(*row)
 
     def seat_by_token(self, token: bytes) -> SeatRow | None:
         """The seat that a token is for; the token as SHA-256."""
@@ -267,14 +289,26 @@ class SQLiteReader:
         row = self._row("SELECT table_id, seat, claim, token FROM seats WHERE claim = ?", claim)
         return SeatRow(*row) if row else None
 
-    def answer(self, scope: bytes) -> AnswerRow | None:
-        """A stored answer."""
-        row = self._row(
-            "SELECT scope, request, table_id, hand, status, etag, events, at, sealed FROM answers "
-            "WHERE scope = ?",
-            scope,
-        )
+    def answer(self, idx: int) -> AnswerRow | None:
+        """The answer to the request whose last event is at a log index."""
+        row = self._row(f"{_ANSWER} FROM answers WHERE idx = ?", idx)
         return AnswerRow(*row) if row else None
+
+    def answer_apart(self, scope: bytes) -> AnswerRow | None:
+        """An answer that is kept apart."""
+        row = self._row(f"{_ANSWER} FROM answers_apart WHERE scope = ?", scope)
+        return AnswerRow(*row) if row else None
+
+    def answers_of(self, table_id: str) -> list[tuple[bytes, int]]:
+        """Under which keys answers to a table's requests are kept, and where, oldest first."""
+        return [(row[0], row[1]) for row in self._rows(_ANSWERS_OF, table_id)]
+
+    def oldest_answer(self) -> int | None:
+        """Index of the first event of the oldest request whose answer is kept by its events."""
+        row = self._row(
+            "SELECT idx - events + 1 FROM answers WHERE idx = (SELECT min(idx) FROM answers)"
+        )
+        return row[0] if row else None
 
     def finished(self, table_id: str, hand: int) -> FinishedRow | None:
         """How a hand ended."""

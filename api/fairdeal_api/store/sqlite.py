@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import apsw
 
-from fairdeal_api.store import Batch, Head, Identity, Reseal, Rows
+from fairdeal_api.store import Batch, Forget, Head, Identity, Reseal, Rows
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
 
@@ -30,8 +30,38 @@ UPDATE commitments SET sealed = reseal('server seed', table_id, hand, sealed, va
   WHERE length(sealed) > 0;
 UPDATE discards SET sealed = reseal('discards', table_id, hand, sealed, x'');
 UPDATE answers SET sealed = reseal('answer', table_id, hand, sealed, x'');
+UPDATE answers_apart SET sealed = reseal('answer', table_id, hand, sealed, x'');
 UPDATE tables SET test_seed = reseal('test seed', id, 0, test_seed, x'')
   WHERE test_seed IS NOT NULL;
+"""
+# A hand's answers are under its events, from its opening to the next one's: no index by hand, which
+# would cost each request a page. The answer to an end that has opened the next goes with the next.
+_FORGET_HANDS: Final = """
+WITH RECURSIVE over (first, last) AS (
+  SELECT c.idx, coalesce(
+    (SELECT e.before FROM commitments n CROSS JOIN events e ON e.idx = n.idx
+      WHERE n.table_id = f.table_id AND n.hand = f.hand + 2),
+    (SELECT newest FROM tables WHERE id = f.table_id))
+  FROM finished f CROSS JOIN commitments c ON c.table_id = f.table_id AND c.hand = f.hand + 1
+  WHERE f.idx > ?1 AND f.idx <= ?2
+),
+stretch (idx, before, first) AS (
+  SELECT e.idx, e.before, o.first FROM over o CROSS JOIN events e ON e.idx = o.last
+  UNION ALL
+  SELECT e.idx, e.before, s.first
+    FROM stretch s CROSS JOIN events e ON e.idx = s.before AND e.idx < s.idx WHERE s.idx > s.first
+)
+DELETE FROM answers WHERE idx IN (SELECT idx FROM stretch)
+"""
+# These lie in the order of time, so the walk ends at the first that is too young, and passes only
+# those of tables that are open still, some for each.
+_FORGET_TABLES: Final = """
+DELETE FROM answers_apart WHERE rowid IN (
+  SELECT a.rowid FROM answers_apart a WHERE a.rowid < coalesce(
+    (SELECT rowid FROM answers_apart WHERE at >= ?1 ORDER BY rowid LIMIT 1), 1 << 62)
+  AND EXISTS (SELECT 1 FROM tables t
+    WHERE t.id = a.table_id AND t.state = 'closed' AND t.due < ?1)
+  ORDER BY a.rowid LIMIT 2000)
 """
 _BUSY_MS: Final = 5000
 
@@ -181,8 +211,8 @@ class SQLiteWriter:
         if connection.pragma("journal_mode", "wal") != "wal":
             raise StartRefused(f"{path} cannot be put into WAL mode; is its disk a network disk?")
         connection.pragma("synchronous", "full")
-        # In KiB. The index of answers is met at random: past 2 MB, SQLite's own choice, each
-        # request would read pages again that were thrown out for others.
+        # In KiB. Tables are met at random, and the index of commitments: past 2 MB, SQLite's own
+        # choice, requests would read pages again that were thrown out for others.
         connection.pragma("cache_size", -65_536)
         connection.set_wal_hook(self._count_frames)
         version = connection.pragma("user_version")
@@ -264,13 +294,14 @@ class SQLiteWriter:
             ("late_disclosures", rows.late_disclosures),
             ("finished", rows.finished),
             ("answers", rows.answers),
+            ("answers_apart", rows.answers_apart),
             ("checkpoints", rows.checkpoints),
         ):
             if found:
                 self._insert_all(table, found)
         self._move_all(rows)
-        if rows.forget_before is not None:
-            self._forget(rows.forget_before)
+        if rows.forget is not None:
+            self._forget(rows.forget)
         connection.execute("COMMIT")
 
     def _count_frames(self, _connection: apsw.Connection, _name: str, frames: int) -> int:
@@ -304,20 +335,9 @@ class SQLiteWriter:
             if self._connection.changes() != len(chunk):
                 raise LedgerBroken("a table is not where this process left it")
 
-    def _forget(self, before: int) -> None:
-        # No index by hand: it would cost each request a page. Answers lie in the order of time, so
-        # the walk ends at the first that is too young, and passes only those of what is open still.
-        self._connection.execute(
-            "DELETE FROM answers WHERE rowid IN (SELECT a.rowid FROM answers a "
-            "WHERE a.rowid < coalesce("
-            "(SELECT rowid FROM answers WHERE at >= ?1 ORDER BY rowid LIMIT 1), 1 << 62) "
-            "AND CASE a.hand WHEN 0 THEN EXISTS (SELECT 1 FROM tables t "
-            "WHERE t.id = a.table_id AND t.state = 'closed' AND t.due < ?1) "
-            "ELSE EXISTS (SELECT 1 FROM finished f "
-            "WHERE f.table_id = a.table_id AND f.hand = a.hand AND f.at < ?1) END "
-            "ORDER BY a.rowid LIMIT 2000)",
-            (before,),
-        )
+    def _forget(self, forget: Forget) -> None:
+        self._connection.execute(_FORGET_HANDS, (forget.after, forget.last))
+        self._connection.execute(_FORGET_TABLES, (forget.before,))
 
     def reseal(self, head: Head, old: str, new: str, reseal: Reseal) -> None:
         """Seal everything anew in one transaction, and name the new key.
