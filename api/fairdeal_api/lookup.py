@@ -60,16 +60,19 @@ def transcript(service: Service, slot: Slot, number: int) -> tuple[bytes, bool]:
         Problem: `hand_unknown`, `hand_not_final`.
     """
     hand = service.dealer.slots.hand(slot, number)
-    finished = service.reader.finished(slot.id, number)
-    covering = service.reader.checkpoint_over(finished.idx) if finished else None
-    if not hand.is_final or finished is None or covering is None:
+    if not hand.is_final:
         raise Problem("hand_not_final")
-    found = []
+    found, end = [], -1
     for row in service.reader.events_of_hand(slot.id, number):
         event = parse_event(row.body)
         if event.TYPE != "hand.disclosed":
             found.append(event)
-    receipt = service.ledger.receipt_at(finished.idx, *covering)
+        if event.TYPE in _ENDS:
+            end = row.idx
+    covering = service.reader.checkpoint_over(end)
+    if covering is None:
+        raise Problem("unavailable")  # cannot be: they came in one transaction
+    receipt = service.ledger.receipt_at(end, *covering)
     dealing = None
     if hand.disclosed is None and hand.shown:
         dealing = service.dealer.slots.dealing(slot, hand)

@@ -296,6 +296,10 @@ def test_fsck_finds_nothing_in_a_good_folder_also_beside_the_service(made):
         ("DELETE FROM checkpoints WHERE size = (SELECT size FROM head)", "newest checkpoint"),
         ("UPDATE finished SET state = 'aborted' WHERE hand = 1", "is not what the log says"),
         ("DELETE FROM finished WHERE hand = 2", "is in the log only"),
+        (
+            "INSERT INTO finished SELECT idx + 99, table_id, hand, game, state, at FROM finished",
+            "is not what the log says",
+        ),
         (f"UPDATE answers SET {UNDER_THE_KEY} WHERE events > 0", "does not open"),
         ("UPDATE answers SET sealed = randomblob(200) WHERE events > 0", "which is not here"),
         ("UPDATE tables SET test_seed = randomblob(64)", "The test seed"),

@@ -305,9 +305,6 @@ class Reader(Protocol):
     def oldest_answer(self) -> int | None:
         """Log index of the first event of the oldest request whose answer is by its event."""
 
-    def finished(self, table_id: str, hand: int) -> FinishedRow | None:
-        """How a hand ended."""
-
     def finished_after(self, idx: int, limit: int) -> list[FinishedRow]:
         """Hands that ended after a log index, oldest first."""
 

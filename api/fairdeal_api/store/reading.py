@@ -310,15 +310,6 @@ class SQLiteReader:
         )
         return row[0] if row else None
 
-    def finished(self, table_id: str, hand: int) -> FinishedRow | None:
-        """How a hand ended."""
-        row = self._row(
-            f"{_FINISHED} WHERE table_id = ? AND hand = ?",
-            table_id,
-            hand,
-        )
-        return FinishedRow(*row) if row else None
-
     def finished_after(self, idx: int, limit: int) -> list[FinishedRow]:
         """Hands that ended after a log index, oldest first."""
         rows = self._rows(
