@@ -17,8 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
+import apsw
+
 from fairdeal_api import keyring, ledger, rotation
 from fairdeal_api.settings import Settings
+from fairdeal_api.store.sqlite import SQLiteWriter, migrations
 from fairdeal_api.system import StartRefused, read_keys
 
 ORIGIN = "deal.example/log"
@@ -65,11 +68,31 @@ def rotate_sealing_names_first(folder: Path) -> None:
     rotate_sealing(folder)
 
 
+def bring_up(folder: Path) -> None:
+    """Bring a database of an older form up, as a start does."""
+    SQLiteWriter(settings_of(folder).data / "ledger.db").close()
+
+
+def bring_up_in_parts(folder: Path) -> None:
+    """The control: each statement is a transaction of its own."""
+    connection = apsw.Connection(str(settings_of(folder).data / "ledger.db"))
+    connection.pragma("journal_mode", "wal")
+    connection.pragma("temp_store", 2)
+    version = connection.pragma("user_version")
+    for number, script in migrations():
+        if number > version:
+            connection.execute(script)
+            connection.pragma("user_version", number)
+    connection.close()
+
+
 TASKS: dict[str, Callable[[Path], None]] = {
     "rotate": rotate,
     "rotate_names_first": rotate_names_first,
     "rotate_sealing": rotate_sealing,
     "rotate_sealing_names_first": rotate_sealing_names_first,
+    "bring_up": bring_up,
+    "bring_up_in_parts": bring_up_in_parts,
 }
 
 
