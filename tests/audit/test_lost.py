@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from itertools import combinations, permutations, product
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from unittest import mock
 
 import pytest
 
-from fairdeal_audit import judge_lost
+from fairdeal_audit import continued, judge_lost
 from fairdeal_audit.evidence import Evidence, entry_of
 from fairdeal_audit.judge import judge
 from fairdeal_audit.tiles import Folder
+from fairdeal_verifier.ed25519 import verify_signature
 from fairdeal_verifier.note import LogKey, Receipt
 from seeds.local import Book, LocalTable
 from tests.audit.generate import ORIGIN
@@ -176,7 +178,13 @@ def verdicts(statements, nodes=None) -> str:
     return judge(Evidence("LOST", tuple(statements), nodes), LogKey.parse(KEY))
 
 
-def test_nothing_follows_from_an_honest_successor(honest):
+@pytest.fixture
+def quicker(quick, monkeypatch):
+    """Here the signatures are those of `log.continued`."""
+    monkeypatch.setattr(continued, "verify_signature", cache(verify_signature))
+
+
+def test_nothing_follows_from_an_honest_successor(honest, quicker):
     """Every one and every two entries of both logs beside what it says, in any order."""
     part = honest.parts[0]
     assert verdicts([part]) == ""
@@ -217,7 +225,7 @@ def judged(value: dict[str, Any]) -> str:
     return judge(evidence, LogKey.parse(KEY))
 
 
-def test_each_statement_is_needed_as_it_is(honest, run, tmp_path):
+def test_each_statement_is_needed_as_it_is(honest, run, tmp_path, quicker):
     """Left out, put elsewhere, of the honest logs instead, or with a receipt that is another's."""
     cases = guilty(honest, run, tmp_path)
     assert len(cases) == 5
