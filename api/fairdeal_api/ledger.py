@@ -209,7 +209,7 @@ class Ledger:
         self._jobs.put(job)
 
     def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
-        tree, rows = self._tree, Rows()
+        tree, rows, now = self._tree, Rows(), self._clock.now()
         for entry in entries:
             entry.first = index = len(tree)
             before = entry.newest
@@ -224,13 +224,13 @@ class Ledger:
         old, size = self._head, len(tree)
         new, note = old, None
         if size > old.size:
-            new = Head(size, tree.root(), old.epoch, self._clock.now())
+            new = Head(size, tree.root(), old.epoch, now)
             note = Checkpoint(self._key.name, size, new.root).sign(self._key)
-        finished = [(entry, self._finish(entry, size, note, rows)) for entry in entries]
+        finished = [(entry, self._finish(entry, size, note, now, rows)) for entry in entries]
         self._head = new
         return Batch(old, new, note, rows), finished
 
-    def _finish(self, entry: Entry, size: int, note: str | None, rows: Rows) -> bytes:
+    def _finish(self, entry: Entry, size: int, note: str | None, now: int, rows: Rows) -> bytes:
         receipt = ""
         if entry.events and note is not None:
             last = entry.first + len(entry.events) - 1
@@ -240,7 +240,7 @@ class Ledger:
             kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
             sealed = self._seal(keep.table, keep.hand, kept)
             idx = entry.first + out - 1 if out else None
-            row = AnswerRow(idx, *keep[:5], entry.seq, out, self._clock.now(), sealed)
+            row = AnswerRow(idx, *keep[:5], entry.seq, out, now, sealed)
             (rows.answers_apart if keep.apart else rows.answers).append(row)
         return answer
 
