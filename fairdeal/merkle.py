@@ -29,10 +29,11 @@ class Tree:
     """A tree that grows at its right edge.
 
     `levels[h][i]` is the hash of the full subtree over leaves `i * 2^h .. (i+1) * 2^h - 1`.
-    Subtrees that are not full are hashed when asked for: there are at most log2(n) of them.
+    Subtrees that are not full are hashed when asked for: there are at most log2(n) of them. Those
+    of the size asked for last are kept, since a batch of receipts is for one size.
     """
 
-    __slots__ = ("levels",)
+    __slots__ = ("_edge", "levels")
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         """Build over leaf hashes, in order."""
@@ -45,6 +46,7 @@ class Tree:
                 for left, right in zip(pairs, pairs, strict=False)
             ]
             self.levels.append(level)
+        self._edge: tuple[int, list[bytes | None], bytes] = (0, [], EMPTY_ROOT)
 
     def __len__(self) -> int:
         """Number of leaves."""
@@ -53,19 +55,33 @@ class Tree:
     def append(self, leaf: bytes) -> None:
         """Add one leaf hash; O(1) amortised."""
         node = leaf
-        for height in range(64):
-            if height == len(self.levels):
-                self.levels.append([])
-            level = self.levels[height]
+        for level in self.levels:
             level.append(node)
             if len(level) % 2:
                 return
-            node = node_hash(level[-2], level[-1])
+            node = node_hash(level[-2], node)
+        self.levels.append([node])
+
+    def edge(self, size: int) -> tuple[list[bytes | None], bytes]:
+        """What the first `size` leaves have besides full subtrees.
+
+        Returns:
+            By height the hash of the last subtree, None if it is full; and the root.
+        """
+        if self._edge[0] != size:
+            edge: list[bytes | None] = []
+            node: bytes | None = None
+            for height in range(size.bit_length()):
+                edge.append(node)
+                if size >> height & 1:
+                    full = self.levels[height][(size >> height) - 1]
+                    node = full if node is None else node_hash(full, node)
+            self._edge = (size, edge, EMPTY_ROOT if node is None else node)
+        return self._edge[1:]
 
     def root(self, size: int | None = None) -> bytes:
         """Root over the first `size` leaves (all by default)."""
-        end = len(self) if size is None else size
-        return self._subtree(0, end) if end else EMPTY_ROOT
+        return self.edge(len(self) if size is None else size)[1]
 
     def _subtree(self, start: int, end: int) -> bytes:
         """Root over leaves start .. end-1; start is a multiple of a power of two >= the length."""
@@ -89,13 +105,15 @@ class Tree:
         if not 0 <= index < end <= len(self):
             raise ValueError("no such leaf in a tree of this size")
         path = []
-        for height in range((end - 1).bit_length()):
-            sibling = (index >> height) ^ 1
-            start = sibling << height
-            if start + (1 << height) <= end:
-                path.append(self.levels[height][sibling])
-            elif start < end:
-                path.append(self._subtree(start, end))
+        full = end
+        for level, partial in zip(self.levels, self.edge(end)[0], strict=False):
+            sibling = index ^ 1
+            if sibling < full:
+                path.append(level[sibling])
+            elif sibling == full and partial is not None:
+                path.append(partial)
+            index >>= 1
+            full >>= 1
         return path
 
     def consistency_path(self, old: int, size: int | None = None) -> list[bytes]:

@@ -104,12 +104,12 @@ class SealedDeck:
         self.order = order
         self.salts = salts
         # The leaves of `leaf`, hashed as `leaf_hash` does, without forty calls of each.
-        text, words, sha256 = salts.hex().encode(), _CARD_WORDS, hashlib.sha256
-        starts = _leaf_starts(epoch, len(order))
+        words, sha256 = _CARD_WORDS, hashlib.sha256
+        starts, texts = _leaf_starts(epoch, len(order)), salts.hex(" ", SALT_BYTES).encode().split()
         self._tree = Tree(
             [
-                sha256(start + words[card] + text[at : at + 32]).digest()
-                for start, card, at in zip(starts, order, range(0, len(text), 32), strict=True)
+                sha256(start + words[card] + salt).digest()
+                for start, card, salt in zip(starts, order, texts, strict=True)
             ]
         )
         self.root = Digest(self._tree.root())
@@ -130,8 +130,16 @@ class SealedDeck:
 
     @property
     def levels(self) -> list[list[bytes]]:
-        """Hashes of the tree's full subtrees, by height and then by place."""
-        return self._tree.levels
+        """The nodes below the tree's root, by height and then by place.
+
+        The last of a level may stand above fewer leaves than the others; where the leaves end
+        before it, there is none.
+        """
+        tree = self._tree
+        return [
+            full if partial is None else [*full, partial]
+            for full, partial in zip(tree.levels, tree.edge(len(tree))[0], strict=False)
+        ]
 
     def salt(self, position: int) -> bytes:
         """Salt of one position."""

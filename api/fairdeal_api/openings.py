@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping
 
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
-from fairdeal.merkle import node_hash
 from fairdeal.sealed_deck import SALT_BYTES, SealedDeck
 from fairdeal_api.http import Raw
 
@@ -18,26 +17,21 @@ from fairdeal_api.http import Raw
 def _paths(deck: SealedDeck, size: int) -> list[str]:
     """The paths of a deck's first positions in JSON, from the root down to the leaves.
 
-    What lies above a node is written once for all its leaves. An odd last node goes up as it is:
-    that is the tree of RFC 6962 for exactly these leaves. Spec: DECK-2.
+    What lies above a node is written once for all its leaves. Spec: DECK-2.
     """
-    levels: list[list[bytes]] = []
-    ragged: bytes | None = None
-    for full in deck.levels:
-        levels.append(full if ragged is None else [*full, ragged])
-        if len(full) % 2:
-            ragged = full[-1] if ragged is None else node_hash(full[-1], ragged)
-    paths = [""]
+    paths, levels = [""], deck.levels
     for height in range(len(levels) - 1, -1, -1):
         last = (size - 1) >> height
-        # One more than the last, since its sibling may be the right one; beyond the tree is none.
-        nodes = [f'"{node.hex()}",' for node in levels[height][: last + 2]] + [""]
+        # The last one's sibling may be the right one; beyond the tree there is none.
+        nodes = [f'"{node.hex()}",' for node in levels[height][: (last | 1) + 1]] + [""]
         paths = [nodes[at ^ 1] + paths[at >> 1] for at in range(last + 1)]
     return [path[:-1] for path in paths]
 
 
-def _openings(deck: SealedDeck, positions: list[int]) -> dict[int, str]:
+def _openings(deck: SealedDeck, positions: set[int]) -> dict[int, str]:
     """The openings of some positions."""
+    if not positions:
+        return {}
     epoch, order, salts = deck.epoch, deck.order, deck.salts.hex()
     paths = _paths(deck, max(positions) + 1)
     # Every value is of our own making: digits, hex, and the names of cards.
@@ -50,13 +44,12 @@ def _openings(deck: SealedDeck, positions: list[int]) -> dict[int, str]:
 
 def by_seat(dealing: Dealing, places: Mapping[int, Collection[Place]]) -> Raw:
     """The openings of each seat's cards: `{seat: [opening..]}`."""
-    wanted: dict[int, list[int]] = {}
-    for mine in places.values():
-        for epoch, position in mine:
-            wanted.setdefault(epoch, []).append(position)
-    found = {
-        epoch: _openings(dealing.decks[epoch], positions) for epoch, positions in wanted.items()
-    }
+    found = [
+        _openings(
+            deck, {at for mine in places.values() for epoch, at in mine if epoch == deck.epoch}
+        )
+        for deck in dealing.decks
+    ]
     seats = [
         f'"{seat}":[{",".join([found[epoch][position] for epoch, position in mine])}]'
         for seat, mine in places.items()
