@@ -152,7 +152,7 @@ def list_of(codec: Codec[T], *, empty: bool = False) -> Codec[tuple[T, ...]]:
     def write_list(values: tuple[T, ...]) -> str:
         if not (values or empty):
             raise fail("a list that is not empty")
-        return f"[{','.join([write(item) for item in values])}]"
+        return f"[{','.join(map(write, values))}]"
 
     return Codec(read_list, write_list)
 
@@ -169,7 +169,9 @@ def by_seat(codec: Codec[T], *, empty: bool = False) -> Codec[Mapping[int, T]]:
         return {_SEAT_KEYS[seat]: read(item) for seat, item in value.items()}
 
     def write_map(values: Mapping[int, T]) -> str:
-        if not (values or empty):
+        if not values and empty:
+            return "{}"
+        if not values:
             raise fail("an object with seats as keys")
         # A seat has one digit: the order of numbers is that of strings.
         members = [f'"{seat}":{write(values[seat])}' for seat in sorted(values)]

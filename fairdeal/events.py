@@ -115,12 +115,15 @@ class Event:
     """SHA-256 of the event's bytes."""
 
     def __post_init__(self) -> None:
-        header = self.header
-        texts = {name: codec.write(getattr(self, name)) for name, codec in self.CODECS.items()}
-        texts["table"] = encode_text(header.table)
-        texts["seq"] = str(header.seq)
-        texts["prev"] = f'"{header.prev.hex()}"' if header.prev is not None else '""'
-        texts["at"] = f'"{format_time(header.at)}"'
+        table, seq, prev, at = self.header
+        texts = {
+            "table": f'"{table}"',  # an id has nothing to escape (EVT-2)
+            "seq": str(seq),
+            "prev": '""' if prev is None else f'"{prev.hex()}"',
+            "at": f'"{format_time(at)}"',
+        }
+        for name, codec in self.CODECS.items():
+            texts[name] = codec.write(getattr(self, name))
         raw = (_FRAMES[self.TYPE] % texts).encode("utf-8")
         if len(raw) > MAX_EVENT:
             raise FormatError("event_too_long", "an event has at most 65,535 bytes")

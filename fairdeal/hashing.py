@@ -71,7 +71,6 @@ TAGS: Final = (
     "rotate",
     "continue",
 )
-_LENGTHS: Final = [u32be(length) for length in range(64)]
 _FRAMED_TAGS: Final = {tag: frame(b"fairdeal/1 " + tag.encode()) for tag in TAGS}
 
 
@@ -79,7 +78,8 @@ def framed_message(tag: str, *fields: bytes) -> bytes:
     """M of the specification: what a seat's key signs. Spec: ENC-9, TAG-1."""
     parts = [_FRAMED_TAGS[tag]]
     for field in fields:
-        parts += (_LENGTHS[len(field)] if len(field) < 64 else u32be(len(field)), field)
+        parts.append(len(field).to_bytes(4, "big"))
+        parts.append(field)
     return b"".join(parts)
 
 

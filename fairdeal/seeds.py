@@ -34,8 +34,7 @@ class Secret(Bytes32):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self) -> int:
-        return super().__hash__()
+    __hash__ = Bytes32.__hash__
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("secrets are not pickled")
