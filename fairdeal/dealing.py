@@ -67,7 +67,10 @@ class Dealing:
         """The same secrets with the hand as it is now, its decks derived."""
         if hand is self.hand and self.decks:
             return self
-        return changed(self, hand=hand)._with_decks()
+        dealing = changed(self, hand=hand)
+        # The newest seeds are the only ones of which some may still be due.
+        known = len(hand.seeds) - (len(hand.seeds[-1]) < len(hand.table.contribute))
+        return dealing if len(self.decks) == known else dealing._with_decks(known)
 
     def after(self, hand: Hand, event: HandEvent) -> Dealing:
         """The same secrets after an event of the hand, which the referee has judged.
@@ -118,18 +121,14 @@ class Dealing:
         )
         return rules_of(hand.game).start(rules, hand.match or {}, deal)
 
-    def _with_decks(self) -> Dealing:
-        """Derive the deck of every epoch whose seeds are all open."""
-        hand = self.hand
-        decks = self.decks
-        if len(decks) == len(hand.seeds):
-            return self  # there is none for the newest seeds only while some of them are due
-        known = sum([len(seeds) == len(hand.table.contribute) for seeds in hand.seeds])
+    def _with_decks(self, known: int) -> Dealing:
+        """Derive the decks of the first `known` epochs, whose seeds are all open."""
+        hand, decks = self.hand, self.decks
         for epoch in range(len(decks), known):
             cards = self._pool(epoch, decks) if epoch else hand.game.deck(hand.table.ruleset)
             key = hand.key(epoch, self.server_seed)
             decks = (*decks, SealedDeck.from_key(key, epoch, cards))
-        return self if decks is self.decks else changed(self, decks=decks)
+        return changed(self, decks=decks)
 
     def _pool(self, epoch: int, decks: Sequence[SealedDeck]) -> Deck:
         """The cards that an epoch's reshuffle takes or took. Spec: HAND-13, MUS-4."""
@@ -160,13 +159,14 @@ class Dealing:
     def holding(self, seat: int) -> tuple[Place, ...]:
         """What a seat holds now, in the order received."""
         layout = self._layout
+        received = layout.received[seat]
         down = {
             place
             for throw in layout.down
             if throw.seat == seat
             for place in self.thrown[seat][throw.k]
         }
-        return tuple([place for place in layout.received[seat] if place not in down])
+        return tuple([place for place in received if place not in down]) if down else received
 
     def places(self, seat: int, cards: Iterable[Card]) -> tuple[Place, ...]:
         """Where these cards of a seat's holding lie, or `not_in_holding`."""
@@ -238,16 +238,12 @@ class Dealing:
             at = rule.start + (pick(deck.key, "indicator", rule.choices) if rule.drawn else 0)
             indicator = deck.order[at]
             position = at if rule.public else None
-        layout = game.deal(rules, seats, first, hand.number, position)
         return HandDealt(
             header=header,
             hand=hand.number,
             deck_root=deck.root,
             first=first,
-            positions={
-                seat: tuple([place.position for place in places])
-                for seat, places in enumerate(layout.received)
-            },
+            positions=dict(enumerate(game.positions(rules, seats, first))),
             indicator=indicator,
             shown=tuple(
                 [

@@ -263,14 +263,17 @@ class Hand:
             raise self._wrong_phase()
 
     def _check_seats(self, seats: tuple[int, ...]) -> None:
-        if any(not 0 <= seat < self.table.seats for seat in seats):
-            raise StateError("seat_unknown", "the table has no such seat")
+        for seat in seats:
+            if not 0 <= seat < self.table.seats:
+                raise StateError("seat_unknown", "the table has no such seat")
 
     def _check_signatures(
         self, sigs: Signatures, seats: Iterable[int], message: Callable[[int], bytes]
     ) -> None:
         """Every keyed seat of an event has signed its message, and nobody else. Spec: SIG-2."""
         keys = self.table.keys
+        if not keys and not sigs:
+            return
         signing = [seat for seat in seats if seat in keys]
         for seat in signing:
             if seat not in sigs:
@@ -368,11 +371,11 @@ class Hand:
     def _hand_dealt(self, event: HandDealt) -> Fields:
         """Spec: HAND-6, GAME-1, GAME-2."""
         self._expect(Phase.DEALING)
-        table, rules = self.table, self.table.ruleset
+        table, rules, game = self.table, self.table.ruleset, self.game
         self._check_seats((event.first,))
         if self.first is not None and event.first != self.first:
             raise StateError("wrong_event", "the first seat was given when the hand was opened")
-        indicator = self.game.indicator(rules)
+        indicator = game.indicator(rules)
         if (indicator is None) != (event.indicator is None):
             raise StateError("wrong_event", "an indicator is stated where the game has one")
         position = None
@@ -382,24 +385,21 @@ class Hand:
                 raise StateError("wrong_event", "the indicator is not where it can be")
             if event.shown[0].card != event.indicator:
                 raise StateError("wrong_event", "the indicator is the card shown")
-        turned = self.game.turned(rules, table.seats, event.first, position)
-        if tuple([(shown.seat, shown.place) for shown in event.shown]) != tuple(
-            [(seat, Place(0, place)) for seat, place in turned]
-        ):
+        turned = game.turned(rules, table.seats, event.first, position)
+        if [(shown.seat, shown.place) for shown in event.shown] != [
+            (seat, Place(0, place)) for seat, place in turned
+        ]:
             raise StateError("wrong_event", "the cards shown are not the ones that are turned")
-        layout = self.game.deal(rules, table.seats, event.first, self.number, position)
-        expected = {
-            seat: tuple([place.position for place in places])
-            for seat, places in enumerate(layout.received)
-        }
-        if dict(event.positions) != expected:
+        positions = game.positions(rules, table.seats, event.first)
+        if event.positions != dict(enumerate(positions)):
             raise StateError("wrong_event", "the cards do not go round as the rules say")
+        layout = game.deal(rules, table.seats, event.first, self.number, position)
         if table.referee:
             layout = changed(layout, refereed=True, out=self._out())
         return {
             "phase": Phase.PLAYING,
             "dealt": event,
-            "roots": ((event.deck_root, len(self.game.deck(rules))),),
+            "roots": ((event.deck_root, len(game.deck(rules))),),
             "layout": layout,
             "shown": tuple([(shown.place, shown.card, shown.salt) for shown in event.shown]),
         }

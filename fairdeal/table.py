@@ -48,12 +48,13 @@ class Seen:
         """With these values; `seed_reused` if one is there already."""
         new = list(values)
         part = frozenset(new)
-        parts = list(self.parts)
-        if len(part) != len(new) or not all([part.isdisjoint(old) for old in parts]):
+        if len(part) != len(new) or not all(map(part.isdisjoint, self.parts)):
             raise StateError("seed_reused", "a commitment, seal or seed is used once at a table")
-        while parts and len(parts[-1]) <= len(part):
-            part |= parts.pop()
-        return Seen((*parts, part))
+        larger = len(self.parts)
+        while larger and len(self.parts[larger - 1]) <= len(part):
+            larger -= 1
+            part |= self.parts[larger]
+        return Seen((*self.parts[:larger], part))
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ def opening(dealing: Dealing, place: Place) -> Json:
 
 def deadline(hand: Hand) -> str | None:
     """When the hand ends by itself if it stays as it is."""
-    return format_time(hand.deadline[1]) if hand.deadline else None
+    due = hand.deadline
+    return format_time(due[1]) if due else None
 
 
 def sealing(hand: Hand) -> Json:

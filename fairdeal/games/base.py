@@ -157,18 +157,29 @@ class Layout:
         )
 
 
+Positions = tuple[tuple[int, ...], ...]
+"""Of the deck, by seat, in the order received."""
+
+
 @functools.lru_cache(maxsize=256)
-def _dealt(
-    seats: int, first: int, each: int, cards: int
-) -> tuple[tuple[tuple[Place, ...], ...], tuple[Place, ...]]:
-    """What each seat receives, and the stock. Spec: GAME-1."""
+def _positions(seats: int, first: int, each: int) -> Positions:
+    """What each seat receives. Spec: GAME-1."""
+    return tuple(
+        [tuple([seats * j + (seat - first) % seats for j in range(each)]) for seat in range(seats)]
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _dealt(seats: int, first: int, each: int, cards: int) -> Layout:
+    """The layout after the deal of any hand. Spec: GAME-1."""
     received = tuple(
         [
-            tuple([Place(0, seats * j + (seat - first) % seats) for j in range(each)])
-            for seat in range(seats)
+            tuple([Place(0, position) for position in positions])
+            for positions in _positions(seats, first, each)
         ]
     )
-    return received, tuple([Place(0, p) for p in range(seats * each, cards)])
+    stock = tuple([Place(0, position) for position in range(seats * each, cards)])
+    return Layout(0, first, received, stock, (0,) * seats)
 
 
 class Game(ABC):
@@ -230,6 +241,10 @@ class Game(ABC):
         """Which places `hand.dealt` shows, for the indicator's position if there is one."""
         return ()
 
+    def positions(self, rules: Ruleset, seats: int, first: int) -> Positions:
+        """What each seat receives of the deck. Spec: GAME-1."""
+        return _positions(seats, first, self.cards_each(rules))
+
     def deal(
         self, rules: Ruleset, seats: int, first: int, hand: int, indicator: int | None
     ) -> Layout:
@@ -243,8 +258,7 @@ class Game(ABC):
             indicator: Position of the indicator if it is public, else None.
         """
         each = self.cards_each(rules)
-        received, stock = _dealt(seats, first, each, len(self.deck(rules)))
-        return Layout(hand, first, received, stock, (0,) * seats)
+        return changed(_dealt(seats, first, each, len(self.deck(rules))), hand=hand)
 
     def draw(self, rules: Ruleset, layout: Layout, first: int) -> Layout:
         """The layout in which a draw that starts with `first` is owed."""
