@@ -124,6 +124,19 @@ def test_a_tree_that_grew_is_the_tree():
     assert grown.levels == TREE.levels
 
 
+def test_what_is_kept_of_a_size_is_of_that_size():
+    """A tree keeps the right edge of the size asked for last; then it grows."""
+    grown = Tree()
+    for size, leaf in enumerate(LEAVES, 1):
+        for asked in (size - 1, (size + 1) // 2, size - 1):
+            if 0 < asked < size:
+                assert grown.root(asked) == ROOTS[asked]
+                assert grown.inclusion_path(0, asked) == naive.path(0, ENTRIES[:asked])
+        grown.append(leaf)
+        assert grown.root() == ROOTS[size]
+        assert grown.inclusion_path(0) == naive.path(0, ENTRIES[:size])
+
+
 @pytest.mark.parametrize("size", range(1, SIZE + 1))
 def test_every_path_is_the_definition_s_and_leads_to_the_root(size):
     for index in range(size):
