@@ -102,6 +102,7 @@ class Sheet:
         page.on("pageerror", lambda one: self.complaints.append(str(one)))
         page.add_init_script(_CLIPBOARD)
         page.goto(address)
+        page.locator("main").first.wait_for(state="attached")  # its script is unpacked first
 
     def give(self, *files: tuple[str, bytes]) -> None:
         """Choose files, as a player does, and wait for what the page says of them."""
