@@ -185,7 +185,7 @@ def read_keys(folder: Path, sealing_id: str = "") -> Keys:
 
 
 def _read_if_there(path: Path) -> bytes | None:
-    return _read_key(path) if path.exists() or path.is_symlink() else None
+    return _read_key(path) if os.path.lexists(path) else None
 
 
 def next_key(path: Path) -> bytes:

@@ -210,8 +210,13 @@ def serve(
             break
         if asked is None:
             break
+        answer: object
         try:
-            pipe.send(worker.run(*asked))
+            answer = worker.run(*asked)
         except IncompleteError as error:
-            pipe.send(error)
+            answer = error
+        try:
+            pipe.send(answer)
+        except BrokenPipeError:  # who asked was killed; the next one begins where it was
+            break
     kept.close()
