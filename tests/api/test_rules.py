@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 
 import apsw
 import pytest
 
+from fairdeal_api import strict_json
+from fairdeal_api.problems import Problem
 from tests.api.play import Devices, Operator, bearer, expect, idempotency
 
 SECRET = "5e" * 32
@@ -94,6 +98,29 @@ def test_a_bad_body_gets_its_code_and_writes_nothing(shared, key, body, status, 
     assert response.headers["content-type"] == "application/problem+json"
     assert response.headers["cache-control"] == "no-store"
     assert size_of(shared) == before
+
+
+def seconds_for(body):
+    started = time.thread_time()
+    with pytest.raises(Problem) as error:
+        strict_json.parse(body)
+    assert error.value.code == "malformed_json"
+    return time.thread_time() - started
+
+
+def quotes(size):
+    """Texts in a text that does not end, and enough brackets that levels are counted."""
+    return b'"' + b'\\"' * ((size - 18) // 2) + b"[" * 17
+
+
+@pytest.mark.parametrize("end", [b"", b"\\"])
+def test_no_body_keeps_the_loop_busy(end, monkeypatch):
+    assert seconds_for(quotes(strict_json.MAX_BODY) + end) < 0.3
+    # Control: with a pattern that asks for the end of the text, a fifth of it is slow.
+    monkeypatch.setattr(
+        strict_json, "_TOKENS", re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+    )
+    assert seconds_for(quotes(strict_json.MAX_BODY // 5) + end) > 0.3
 
 
 def test_the_good_body_is_good(shared, key):
