@@ -13,7 +13,6 @@ import asyncio
 import gc
 import hashlib
 import hmac
-import json
 import os
 import queue
 import sys
@@ -34,7 +33,7 @@ from fairdeal.log.proof import Receipt
 from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
 from fairdeal_api import strict_json
 from fairdeal_api.anchor import Anchor
-from fairdeal_api.http import encode
+from fairdeal_api.http import encode, encode_text
 from fairdeal_api.schemas import CloseHand, Deal, OpenHand, Request
 
 MODELS: Final[dict[str, type[Request]]] = {"hands": OpenHand, "deal": Deal, "close": CloseHand}
@@ -75,7 +74,7 @@ class _Entry(NamedTuple):
     future: asyncio.Future[bytes]
     table: str
     events: list[bytes]
-    rest: str
+    rest: bytes
     answer: tuple[bytes, bytes, bytes]
     seed: tuple[bytes, bytes] | None
 
@@ -135,13 +134,13 @@ class _Ledger:
     def _answer(self, entry: _Entry, first: int, size: int, note: str) -> bytes:
         last = first + len(entry.events) - 1
         receipt = Receipt(last, tuple(self.tree.inclusion_path(last, size)), note).text()
-        shown = ",".join(
+        shown = b",".join(
             [
-                f'{{"index":{index},"event":{json.dumps(raw.decode())}}}'
+                b'{"index":%d,"event":%b}' % (index, encode_text(raw))
                 for index, raw in enumerate(entry.events, first)
             ]
         )
-        return f'{{"events":[{shown}],"receipt":{json.dumps(receipt)},{entry.rest[1:]}'.encode()
+        return b'{"events":[%b],"receipt":%b,%b' % (shown, encode_text(receipt), entry.rest[1:])
 
     def _write(self) -> None:
         execute = self.database.execute
@@ -205,7 +204,7 @@ async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         seed = (commitment, table.seal(table.seed, commitment))
     kept = {name: value for name, value in answer.items() if name != "cards"}
     sealed = table.seal(encode(kept), key)
-    rest = encode(answer).decode()
+    rest = encode(answer)
     row = (key, hashlib.sha256(raw).digest(), sealed)
     await ceiling.reply(send, await LEDGER[0].submit(path[3], table.events, rest, row, seed))
 

@@ -158,11 +158,11 @@ class Dealer:
         # A deal's cards, and no others, can be had again as they were: see `_deal_again`.
         cards = extra.pop("cards", None) if "deck_root" in extra else None
         parts = Parts(
-            f'"table":"{table.id}",{about},"seq":{table.seq}',
+            f'"table":"{table.id}",{about},"seq":{table.seq}'.encode(),
             http.encode_members(extra),
             cards is not None,
         )
-        texts = [(seq, http.encode_text(raw.decode("ascii"))) for seq, _, raw in events]
+        texts = [(seq, http.encode_text(raw)) for seq, _, raw in events]
 
         def finish(place: Place) -> bytes:
             first = place.first
@@ -245,19 +245,16 @@ class Dealer:
             raise Problem("unavailable")  # cannot be: they came in one transaction
         receipt = self._ledger.receipt_at(last, *covering).text()
         seq = row.etag - row.events + 1
-        texts = [
-            (seq + at, first + at, http.encode_text(body.decode("ascii")))
-            for at, body in enumerate(found)
-        ]
+        texts = [(seq + at, first + at, http.encode_text(body)) for at, body in enumerate(found)]
         return parts.answer(texts, receipt, self._deal_again(row) if parts.dealt else None)
 
-    def _deal_again(self, row: AnswerRow) -> str:
+    def _deal_again(self, row: AnswerRow) -> bytes:
         """The cards that a deal has answered with, whatever has become of them since."""
         hand = self.slots.hand_at(self.slots.get(row.table_id), row.hand, row.etag)
         seed = self.slots.server_seed(row.table_id, row.hand)
         if seed is None:
             raise Problem("unavailable")
-        cards: str = views.dealt(hand, Dealing(hand, seed, {}).at(hand))["cards"]
+        cards: bytes = views.dealt(hand, Dealing(hand, seed, {}).at(hand))["cards"]
         return cards
 
     async def write_apart(self, key: Key, entry: Entry, status: int) -> Reply:

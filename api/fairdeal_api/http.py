@@ -61,29 +61,30 @@ class Reply:
     """Whether `headers` are all of them; else what every answer of the API has is added."""
 
 
-class Raw(str):
+class Raw(bytes):
     """JSON already; only as a member of a body's outermost object."""
 
     __slots__ = ()
 
 
-def encode_text(value: str) -> str:
-    """A string in JSON."""
-    return to_json(value).decode()
+def encode_text(value: str | bytes) -> bytes:
+    """A string in JSON, given as text or in UTF-8."""
+    return to_json(value)
 
 
-def encode_members(value: dict[str, Any]) -> str:
+def encode_members(value: dict[str, Any]) -> bytes:
     """The members of an object in JSON, without its braces."""
     raw = [(name, member) for name, member in value.items() if type(member) is Raw]
     if not raw:
-        return to_json(value)[1:-1].decode()
-    rest = to_json({n: member for n, member in value.items() if type(member) is not Raw}).decode()
-    return ",".join([*([rest[1:-1]] if len(rest) > 2 else []), *(f'"{n}":{m}' for n, m in raw)])
+        return to_json(value)[1:-1]
+    rest = to_json({n: member for n, member in value.items() if type(member) is not Raw})[1:-1]
+    members = [b'"%b":%b' % (name.encode(), member) for name, member in raw]
+    return b",".join([rest, *members] if rest else members)
 
 
 def encode(value: dict[str, Any]) -> bytes:
     """A body in JSON."""
-    return f"{{{encode_members(value)}}}".encode()
+    return b"{%b}" % encode_members(value)
 
 
 def json_reply(

@@ -17,13 +17,13 @@ from fairdeal_api import http
 class Parts:
     """What an answer says besides its events and its receipt, as members of one JSON object."""
 
-    before: str
-    after: str
+    before: bytes
+    after: bytes
     dealt: bool
     """Whether the cards of a deal come last."""
 
     def answer(
-        self, events: Iterable[tuple[int, int, str]], receipt: str, cards: str | None
+        self, events: Iterable[tuple[int, int, bytes]], receipt: str, cards: bytes | None
     ) -> bytes:
         """The whole answer.
 
@@ -32,25 +32,24 @@ class Parts:
             receipt: For the last event.
             cards: The openings, as JSON; there if and only if `dealt`.
         """
-        shown = ",".join(
-            [f'{{"seq":{seq},"index":{index},"event":{text}}}' for seq, index, text in events]
-        )
+        # Bytes throughout: one dash in the receipt's note would make wide text of all of it.
+        shown = b",".join([b'{"seq":%d,"index":%d,"event":%b}' % event for event in events])
         members = [
             self.before,
-            f'"events":[{shown}],"receipt":{http.encode_text(receipt)}',
+            b'"events":[%b],"receipt":%b' % (shown, http.encode_text(receipt)),
         ]
         if self.after:
             members.append(self.after)
         if cards is not None:
-            members.append(f'"cards":{cards}')
-        return f"{{{','.join(members)}}}".encode()
+            members.append(b'"cards":' + cards)
+        return b"{%b}" % b",".join(members)
 
     def encode(self) -> bytes:
         """What is kept. JSON has no bare line break."""
-        return f"{self.before}\n{self.after}\n{'cards' if self.dealt else ''}".encode()
+        return b"%b\n%b\n%b" % (self.before, self.after, b"cards" if self.dealt else b"")
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
         """What was kept."""
-        before, after, dealt = data.decode().split("\n")
-        return cls(before, after, dealt == "cards")
+        before, after, dealt = data.split(b"\n")
+        return cls(before, after, dealt == b"cards")

@@ -54,4 +54,4 @@ def by_seat(dealing: Dealing, places: Mapping[int, Collection[Place]]) -> Raw:
         f'"{seat}":[{",".join([found[epoch][position] for epoch, position in mine])}]'
         for seat, mine in places.items()
     ]
-    return Raw(f"{{{','.join(seats)}}}")
+    return Raw(f"{{{','.join(seats)}}}".encode())
