@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairdeal_api import system
 
@@ -19,41 +19,60 @@ IDLE_SECONDS: Final = 30
 
 
 class Heads:
-    """Connections that have not sent a whole head, and until when they may."""
+    """Connections, and until when those that have no request under way may go on without one.
+
+    They are looked at now and then. A timer for each head would cost each request more than its
+    body takes to read.
+    """
 
     def __init__(self, seconds: int) -> None:
         """Give each head so much time."""
         self._patience = 1000 * seconds
-        self._due: dict[HeadProtocol, int] = {}
+        self._due: dict[HeadProtocol, tuple[object, int]] = {}
+        """By connection: its newest request when it was last seen without one, and the time."""
 
-    def __contains__(self, connection: HeadProtocol) -> bool:
-        return connection in self._due
-
-    def begin(self, connection: HeadProtocol, idle: int = 0) -> None:
-        """A head is due, after so many seconds of silence that are allowed."""
-        self._due[connection] = system.monotonic() + 1000 * idle + self._patience
+    def begin(self, connection: HeadProtocol) -> None:
+        """A connection is made: its first head is due."""
+        self._due[connection] = None, system.monotonic() + self._patience
 
     def end(self, connection: HeadProtocol) -> None:
-        """It has come, or will not."""
+        """It is closed."""
         self._due.pop(connection, None)
 
     def sweep(self) -> None:
         """Close those whose time is over."""
         now = system.monotonic()
-        for connection in [found for found, due in self._due.items() if now >= due]:
-            self.end(connection)
-            connection.transport.close()
+        for connection, (newest, due) in list(self._due.items()):
+            if not connection.answered:
+                continue
+            if connection.cycle is not newest:
+                # One was answered since. Silence is allowed for longer than a head is.
+                end = now + 1000 * IDLE_SECONDS + self._patience
+                self._due[connection] = connection.cycle, end
+            elif now >= due:
+                self.end(connection)
+                connection.transport.close()
 
 
 class HeadProtocol(HttpToolsProtocol):
-    """uvicorn's, with an end to waiting."""
+    """uvicorn's, with an end to waiting. Its `cycle` is the connection's newest request."""
 
     def __init__(self, heads: Heads, **uvicorn: Any) -> None:  # noqa: ANN401 - uvicorn's own
         """Be watched by `heads`."""
         super().__init__(**uvicorn)
         self._heads = heads
         self._received = 0
-        self._in_body = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether every request has its answer, though one's body may still be coming."""
+        newest: RequestResponseCycle | None = self.cycle  # none at first, whatever uvicorn says
+        return newest is None or newest.response_complete
+
+    @property
+    def _in_head(self) -> bool:
+        newest: RequestResponseCycle | None = self.cycle
+        return newest is None or (newest.response_complete and not newest.more_body)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first head."""
@@ -67,28 +86,16 @@ class HeadProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take some bytes of a request."""
-        # What comes of a body after its answer is no head, though the next one is waited for.
-        had_body = self._in_body
+        in_head = self._in_head
         super().data_received(data)
-        if self in self._heads and not had_body:
+        if not self._in_head:
+            self._received = 0
+        elif in_head:
             self._received += len(data)
             if self._received > MAX_HEAD:
                 self.transport.close()
 
-    def on_headers_complete(self) -> None:
-        """The head is there."""
-        self._heads.end(self)
-        self._received = 0
-        self._in_body = True
-        super().on_headers_complete()
-
     def on_message_complete(self) -> None:
         """The body is there, if there was one."""
-        self._in_body = False
         super().on_message_complete()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next head, unless it has come already."""
-        super().on_response_complete()
-        if self.cycle.response_complete and not self.transport.is_closing():
-            self._heads.begin(self, IDLE_SECONDS)
+        self.cycle.more_body = False  # uvicorn says so only while the answer has not gone

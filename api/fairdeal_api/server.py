@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any, Final
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from fairdeal_api.app import create_app
-from fairdeal_api.connections import IDLE_SECONDS, HeadProtocol
+from fairdeal_api.connections import IDLE_SECONDS, HeadProtocol, Heads
 from fairdeal_api.logging import LOG
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
@@ -96,6 +97,25 @@ def _allow_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def config_of(app: ASGIApp, heads: Heads) -> uvicorn.Config:
+    """How an application is served; the bench's yardsticks are served in the same way."""
+    protocol: Any = partial(HeadProtocol, heads)  # uvicorn calls it as it would a class
+    return uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=protocol,
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # nothing here asks who the peer is
+        lifespan="on",
+        backlog=1024,
+        timeout_graceful_shutdown=10,
+        timeout_keep_alive=IDLE_SECONDS,
+    )
+
+
 def run(settings: Settings, *, take_over: bool = False) -> None:
     """Serve until told to stop.
 
@@ -110,18 +130,5 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
     listening = _listen(settings)
     sys.setswitchinterval(_SWITCH_SECONDS)
     _allow_descriptors()
-    protocol: Any = partial(HeadProtocol, service.heads)  # uvicorn calls it as it would a class
-    config = uvicorn.Config(
-        create_app(settings, service),
-        loop="uvloop",
-        http=protocol,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # nothing here asks who the peer is
-        lifespan="on",
-        backlog=1024,
-        timeout_graceful_shutdown=10,
-        timeout_keep_alive=IDLE_SECONDS,
-    )
+    config = config_of(create_app(settings, service), service.heads)
     _Server(config, service).run(sockets=[listening])
