@@ -1,9 +1,10 @@
 """`api_hand`: open, deal and close over the real service, against a bare FastAPI POST.
 
-All servers run with the same uvicorn settings on the same core, in turn; the load comes from the
-other core. SQLite writes durably (WAL, FULL): an answer is sent when its events are on disk.
-`api_ceiling` is the same load on the protocol alone (`ceiling.py`), and `api_least` on the least
-that does all that is asked for (`least.py`): they say how much of the way is left.
+All servers run with the service's own settings of uvicorn (`serve.py`) on the same core, in turn;
+the load comes from the other core. SQLite writes durably (WAL, FULL): an answer is sent when its
+events are on disk. `api_ceiling` is the same load on the protocol alone (`ceiling.py`), and
+`api_least` on the least that does all that is asked for (`least.py`): they say how much of the way
+is left.
 """
 
 from __future__ import annotations
@@ -129,8 +130,7 @@ def api_hand() -> None:
         found = re.search(r"fd_live_\S+", made.stdout)
         assert found
         bare, ceiling, least = (
-            ["-m", "uvicorn", f"bench.{name}:app", "--no-access-log", "--port", "0"]
-            for name in ("bare", "ceiling", "least")
+            ["-m", "bench.serve", f"bench.{name}"] for name in ("bare", "ceiling", "least")
         )
         serve = [*cli, "serve", "--data", data, "--port", "0"]
         logs = Path(folder)
