@@ -14,6 +14,7 @@ from fairdeal_verifier import rotation, verify, verify_match
 from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Keys, read_rotations
+from fairdeal_verifier.words import LANGUAGES, words_of
 from tests.verifier import builder as B  # noqa: N812
 
 KEYS = ("log", "log two", "log three")
@@ -318,3 +319,48 @@ def test_the_command(match, tmp_path, capsys):
     assert command.main([*what, *argv, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["verdict"] == "UNREADABLE"
     assert command.main([*what, *argv[:-1], str(tmp_path / "none")]) == 2
+
+
+def command_says(tmp_path, capsys, trusted, rotations, *more):
+    hand_file, served_file = tmp_path / "hand.fair.json", tmp_path / "rotations"
+    hand_file.write_bytes(file("log two", 50))
+    served_file.write_bytes(rotations)
+    argv = [*more, str(hand_file), "--key", B.vkey(trusted), "--rotations", str(served_file)]
+    return command.main(argv), capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_report_says_that_the_key_has_changed(language, tmp_path, capsys):
+    """In the reader's language, with the key that he gave; not to who has the file's own."""
+    text = words_of(language).messages["note.rotated"]
+    assert "{key}" in text
+    told = text.replace("{key}", B.vkey("log"))
+    for trusted, is_told in (("log", True), ("log two", False)):
+        code, shown = command_says(tmp_path, capsys, trusted, served(members()), "--lang", language)
+        assert code == 0
+        assert (told in shown) is is_told
+        assert (text.partition("{")[0] in shown) is is_told
+
+
+@pytest.mark.parametrize(
+    ("trusted", "is_told"), [("log", True), ("log three", True), ("log two", False)]
+)
+def test_the_report_in_json_says_it_too(trusted, is_told, tmp_path, capsys):
+    """First what is to be said of this hand, then what was compared."""
+    code, shown = command_says(tmp_path, capsys, trusted, served(members()), "--json")
+    report = json.loads(shown)
+    detail = next(one["detail"] for one in report["checks"] if one["id"] == "log.signature")
+    compared = f"key {B.public_key('log two').hex()} of {B.ORIGIN}"
+    note = "the log's key has changed: the rotations lead to it from the key that you trust, "
+    note += B.vkey(trusted)
+    assert (code, detail) == (0, f"{note}; {compared}" if is_told else compared)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("data", [b"", served([], format="x"), served(members()[::-1])])
+def test_rotations_that_lead_nowhere_are_named_in_each_language(language, data, tmp_path, capsys):
+    told = words_of(language).messages["unreadable.rotations"]
+    for argv in (["--lang", language], ["--lang", language, "--match"]):
+        code, shown = command_says(tmp_path, capsys, "log", data, *argv)
+        assert code == 4
+        assert told in shown

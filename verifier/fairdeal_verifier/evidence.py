@@ -35,9 +35,10 @@ def check_inclusion(file: HandFile) -> Check:
     )
 
 
-def check_log_signature(file: HandFile, trusted: Keys | None) -> Check:
+def check_log_signature(file: HandFile, given: Given) -> Check:
     """`log.signature`. Spec: LOG-3, LOG-27, SIG-1, VER-8."""
-    own, head = LogKey.parse(file.table.body["log_key"]), file.receipt.checkpoint
+    text, trusted = file.table.body["log_key"], given.keys
+    own, head = LogKey.parse(text), file.receipt.checkpoint
     values = f"key {own.public_key.hex()} of {own.name}"
     if trusted is not None and own not in trusted.keys:
         return Check(
@@ -48,9 +49,10 @@ def check_log_signature(file: HandFile, trusted: Keys | None) -> Check:
     if trusted is not None and trusted.at(head.size) != own:
         note = f"the log had another key when it had {head.size} entries"
         return Check("log.signature", FAIL, note, values)
-    if trusted is None:
+    if given.key is None:
         return Check("log.signature", SKIP, say("note.own_key"), values)
-    return Check("log.signature", PASS, "", values)
+    said = say("note.rotated", key=given.key) if given.key != text else ""
+    return Check("log.signature", PASS, said, values)
 
 
 def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Check:

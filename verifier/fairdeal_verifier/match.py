@@ -124,19 +124,16 @@ def verify_match(
     Spec: VER-7, VER-8
     """
     changes: tuple[Rotation, ...] = ()
-    fault = ""
+    unreadable: Report | None = None
     try:
         changes = read_rotations(rotations) if rotations is not None else ()
-    except UnreadableError as error:
-        fault = str(error)
+    except UnreadableError:
+        unreadable = Report.unreadable(say("unreadable.rotations"))
     given = Given.of(key, None, (), None, (), changes)
     reports: list[Report] = []
     hands: list[Neighbour | None] = []
     for data in files:
-        if fault:
-            report, file = Report.unreadable(fault), None
-        else:
-            report, file = verify_given(data, given, trace=trace)
+        report, file = (unreadable, None) if unreadable else verify_given(data, given, trace=trace)
         reports.append(report)
         hands.append(Neighbour.of(file) if file else None)
     check = _check(hands)

@@ -135,13 +135,15 @@ class Given:
     """Everything that was given beside the file.
 
     Attributes:
-        keys: The log key to trust and those that it leads to, or None.
+        key: The log key to trust, a vkey, or None.
+        keys: This key and those that it leads to, or None.
         seeds: For each seat its `x_0`, `x_1`.. as the player noted them.
         receipts: In the order given.
         notes: The notes, if there are any.
         witnesses: Who must have cosigned a receipt.
     """
 
+    key: str | None = None
     keys: Keys | None = None
     seeds: dict[int, list[bytes]] = field(default_factory=dict)
     receipts: tuple[NotedReceipt, ...] = ()
@@ -177,6 +179,7 @@ class Given:
             for one in receipts
         ]
         return cls(
+            text,
             Keys.of(LogKey.parse(text), rotations) if text is not None else None,
             seeds,
             (*noted, *(notes.receipts if notes else ())),

@@ -30,6 +30,7 @@ from fairdeal_verifier.promises import (
     rules_fault,
 )
 from fairdeal_verifier.rotation import read_rotations
+from fairdeal_verifier.words import say
 
 
 def verify(
@@ -65,8 +66,8 @@ def verify(
     """
     try:
         changes = read_rotations(rotations) if rotations is not None else ()
-    except UnreadableError as error:
-        return Report.unreadable(str(error))
+    except UnreadableError:
+        return Report.unreadable(say("unreadable.rotations"))
     given = Given.of(key, mine, receipts, notes, witnesses, changes)
     return verify_given(data, given, trace=trace)[0]
 
@@ -109,7 +110,7 @@ def _verify_file(file: HandFile, given: Given, *, trace: bool) -> Report:
     sealed_head = replay.sealed_head if replay else None
     checks += [
         check_inclusion(file),
-        check_log_signature(file, given.keys),
+        check_log_signature(file, given),
         check_witnesses(file, given, sealed_head),
         check_receipts(file, given, sealed_head),
         *check_seat_signatures(file),

@@ -40,7 +40,7 @@ class Said:
         return words.say(self, words.plain)
 
 
-def say(key: str, **values: Value) -> Said:
+def say(key: str, /, **values: Value) -> Said:
     """Makes a sentence."""
     return Said(key, values)
 
