@@ -144,9 +144,11 @@ class Sheet:
         return json.loads(text)
 
     def said(self) -> Said:
+        """What the report says; behind each note stands what was compared."""
         report = self.report()
         checks = tuple((check["id"], check["status"]) for check in report["checks"])
-        return Said(report["verdict"], report["exit"], report["failed"], checks)
+        notes = tuple(check["detail"] for check in report["checks"])
+        return Said(report["verdict"], report["exit"], report["failed"], checks, notes)
 
     def close(self) -> None:
         """No test leaves a page that has asked for something or complained."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from fairdeal_verifier.verify import verify
+from fairdeal_verifier.words import say
 from tests.verifier.builder import vkey
 from tests.verifier.test_rotations import ENDS, KEYS, LEAD_NOWHERE, file, members, served
 
@@ -30,12 +31,18 @@ NEEDED: Final = (
 
 
 class Said(NamedTuple):
-    """A verdict, with each check's id and status."""
+    """A verdict, with each check's id and status.
+
+    Attributes:
+        notes: For each check what this hand adds to its sentence, as plain English. Of a FAIL it
+            is not compared: what is wrong each verifier says in its own words.
+    """
 
     verdict: str
     exit: int
     failed: str | None
     checks: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
 
 
 class Asked(NamedTuple):
@@ -107,7 +114,8 @@ def by_python(asked: Asked) -> Said:
         notes=None if asked.notes is None else asked.notes.encode(),
     )
     checks = tuple((check.id, check.status) for check in report.checks)
-    return Said(report.verdict, report.exit, report.failed, checks)
+    notes = tuple("" if check.status == "FAIL" else str(check.note) for check in report.checks)
+    return Said(report.verdict, report.exit, report.failed, checks, notes)
 
 
 def node() -> Path:
@@ -150,9 +158,23 @@ def by_typescript(asked: Iterable[Asked], web: Path = WEB) -> list[Said]:
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(lines)
     return [
-        Said(one["verdict"], one["exit"], one["failed"], tuple((i, s) for i, s in one["checks"]))
+        Said(
+            one["verdict"],
+            one["exit"],
+            one["failed"],
+            tuple((check, status) for check, status in one["checks"]),
+            tuple(
+                str(say(note["key"], **note.get("values", {}))) if note else ""
+                for note in one["notes"]
+            ),
+        )
         for one in found
     ]
+
+
+def _said(one: Said) -> list[tuple[str, ...]]:
+    notes = one.notes or ("",) * len(one.checks)
+    return [(*check, note) for check, note in zip(one.checks, notes, strict=True)]
 
 
 def differences(names: Sequence[str], one: Sequence[Said], other: Sequence[Said]) -> list[str]:
@@ -160,6 +182,6 @@ def differences(names: Sequence[str], one: Sequence[Said], other: Sequence[Said]
     found = []
     for name, a, b in zip(names, one, other, strict=True):
         if a != b:
-            x, y = set(a.checks), set(b.checks)
+            x, y = set(_said(a)), set(_said(b))
             found.append(f"{name}: {a.failed} / {b.failed}; {sorted(x - y)} / {sorted(y - x)}")
     return found

@@ -5,7 +5,7 @@
  *     node tests/verdicts.ts --key LOG.VKEY < STREAM              of each file its length (four bytes, big endian) and its bytes
  *     node tests/verdicts.ts --requests < LINES                   of each file a line of JSON: {"file": base64, "key", "notes", "receipts", "witnesses", "mine"}
  *
- * Writes a line of JSON for each: verdict, exit, failed, checks, play.
+ * Writes a line of JSON for each: verdict, exit, failed, checks, notes (of each check), play.
  */
 
 import { readFileSync, writeSync } from "node:fs";
@@ -25,7 +25,7 @@ interface Request {
 function write(data: Uint8Array, given: Given): void {
   const report = verify(data, given);
   const { verdict, exit, failed, checks, story } = report;
-  const line = { verdict, exit, failed, checks: checks.map(({ id, status }) => [id, status]), play: story };
+  const line = { verdict, exit, failed, checks: checks.map(({ id, status }) => [id, status]), notes: checks.map(({ note }) => note ?? null), play: story };
   let left = Buffer.from(JSON.stringify(line) + "\n");
   while (left.length > 0) {
     try {

@@ -81,10 +81,9 @@ function withoutRules(file: HandFile, findings: Findings): Dealt {
 
 /** Whether the seeds tell of an epoch; makes the check N/A or SKIP if not. Spec: VER-3. */
 function seedsTell(id: string, file: HandFile, seeds: Seeds, replay: Replay, findings: Findings): boolean {
-  if (!seeds.complete(0)) {
-    if (file.final) findings.na(id, "note.never_open");
-    else findings.skip(id, "note.not_opened");
-  } else if (!seeds.good || (replay.dealt && !replay.decks.has(0))) findings.skip(id, "note.no_seeds");
+  const open = seeds.complete(0);
+  if (!open && file.final) findings.na(id, "note.never_open");
+  else if (!open || !seeds.good || (replay.dealt && !replay.decks.has(0))) findings.skip(id, "note.no_seeds");
   else return true;
   return false;
 }
@@ -186,6 +185,7 @@ function checkPlay(file: HandFile, seeds: Seeds, replay: Replay, findings: Findi
   const rules = PLAY.get(game);
   if (!referee || !rules) findings.na("play", "note.no_referee");
   else if (!replay.dealt && file.final) findings.na("play", "note.not_dealt");
+  else if (!replay.dealt) findings.skip("play", "note.not_dealt_yet");
   else if (!file.disclosed) findings.skip("play", "note.play_later");
   else if (!seeds.good || !replay.decks.has(0)) findings.skip("play", "note.no_seeds");
   else {
