@@ -31,7 +31,7 @@ from fairdeal.log.note import SigningKey
 from fairdeal.seeds import Seal, SeatSeed, ServerSeed, commit
 from fairdeal.table import Table
 from fairdeal_api import views
-from fairdeal_api.http import encode
+from fairdeal_api.json_bytes import encode
 
 KEY = SigningKey("bench.example/log", bytes(32))
 TABLES: dict[str, Slot] = {}

@@ -33,7 +33,7 @@ from fairdeal.log.proof import Receipt
 from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
 from fairdeal_api import strict_json
 from fairdeal_api.anchor import Anchor
-from fairdeal_api.http import encode, encode_text
+from fairdeal_api.json_bytes import encode, encode_text
 from fairdeal_api.schemas import CloseHand, Deal, OpenHand, Request
 
 MODELS: Final[dict[str, type[Request]]] = {"hands": OpenHand, "deal": Deal, "close": CloseHand}

@@ -1,4 +1,4 @@
-"""Connections whose request does not come: a head has a time and a size, as a body has.
+"""Connections whose request does not come: a head has a time and a size, and a body has a time.
 
 uvicorn waits for the rest of a head for ever and takes one of any length. Some hundred sockets
 that send a byte now and then would keep every descriptor from everybody else.
@@ -99,3 +99,45 @@ class HeadProtocol(HttpToolsProtocol):
         """The body is there, if there was one."""
         super().on_message_complete()
         self.cycle.more_body = False  # uvicorn says so only while the answer has not gone
+
+
+class Bodies:
+    """Requests whose body has not come yet, and until when it may.
+
+    A timer for each would cost more than reading the body, which is almost always there.
+    """
+
+    def __init__(self, seconds: int) -> None:
+        """Give each body so much time."""
+        self._patience = 1000 * seconds
+        self._tasks: dict[asyncio.Task[object], int] = {}
+        self._late: set[asyncio.Task[object]] = set()
+
+    def begin(self) -> asyncio.Task[object]:
+        """The current task waits for a body."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a request is a task")
+        self._tasks[task] = system.monotonic() + self._patience
+        return task
+
+    def end(self, task: asyncio.Task[object]) -> None:
+        """It has come, or nobody waits any more."""
+        self._tasks.pop(task, None)
+
+    def was_late(self, task: asyncio.Task[object]) -> bool:
+        """Whether the task was cancelled from here, which is thereby taken back."""
+        if task not in self._late:
+            return False
+        self._late.discard(task)
+        task.uncancel()
+        return True
+
+    def sweep(self) -> None:
+        """Cancel those whose time is over."""
+        now = system.monotonic()
+        for task, due in list(self._tasks.items()):
+            if now >= due:
+                self.end(task)
+                self._late.add(task)
+                task.cancel()

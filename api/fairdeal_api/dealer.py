@@ -7,57 +7,62 @@ lock is held until its batch is durable, so that whoever reads a table reads wha
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fairdeal.dealing import Dealing
 from fairdeal.errors import StateError
 from fairdeal.hand import Phase
-from fairdeal_api import http, play, problems, views
+from fairdeal_api import play, problems, views
+from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.draft import Draft, Work, patience_of
-from fairdeal_api.http import Call, Header, Reply
-from fairdeal_api.kept import Parts
-from fairdeal_api.ledger import Entry, Place, Remember
+from fairdeal_api.json_bytes import encode, encode_members, encode_text
+from fairdeal_api.kept import Key, Parts
+from fairdeal_api.ledger import Entry, Ledger, Place, Remember
+from fairdeal_api.metrics import Metrics
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import JSON, NO_STORE, REPLAYED, Header, Reply, etag
+from fairdeal_api.sealing import Sealer
 from fairdeal_api.slots import Slot, Slots
-from fairdeal_api.store import AnswerRow, FinishedRow, Forget, Rows
-
-if TYPE_CHECKING:
-    from fairdeal_api.service import Service
+from fairdeal_api.store import AnswerRow, FinishedRow, Forget, Reader, Rows
+from fairdeal_api.system import Clock
 
 _FORGET_HANDS: Final = 100
 """How many hands' answers are dropped in one transaction: it holds up a batch by milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Under what a POST's answer is kept: credential, method, path and key; and for which body."""
-
-    scope: bytes
-    request: bytes
-
-    @classmethod
-    def of(cls, call: Call, credential: bytes, request: bytes) -> Key:
-        """The key of a request."""
-        # Neither a method nor an Idempotency-Key has a line break, and a credential has 32 bytes.
-        where = f"{call.method}\n{call.path}\n".encode()
-        scope = hashlib.sha256(credential + where + call.idempotency_key()).digest()
-        return cls(scope, request)
-
-
 class Dealer:
     """Applies requests to tables."""
 
-    def __init__(self, service: Service) -> None:
-        """Work on a service's database, ledger and clock."""
-        self._service = service
-        self._ledger = service.ledger
-        self._reader = service.reader
-        self._deadlines = service.deadlines
-        self.slots = Slots(service.reader, service.sealer, service.settings.cached_tables)
+    def __init__(
+        self,
+        *,
+        slots: Slots,
+        ledger: Ledger,
+        reader: Reader,
+        deadlines: Deadlines,
+        sealer: Sealer,
+        clock: Clock,
+        metrics: Metrics,
+        max_waiting: int,
+    ) -> None:
+        """Work with the parts of a service.
+
+        Args:
+            slots: The tables.
+            ledger: What writes.
+            reader: What is committed.
+            deadlines: Of hands.
+            sealer: Opens answers that were kept.
+            clock: Log time.
+            metrics: Counts hands.
+            max_waiting: How many callers may wait for an event at a time.
+        """
+        self.slots = slots
+        self._ledger, self._reader, self._deadlines = ledger, reader, deadlines
+        self._sealer, self._clock, self._metrics = sealer, clock, metrics
+        self._max_waiting = max_waiting
         self._under_way: dict[bytes, asyncio.Future[bytes]] = {}
         self._waiting: dict[str, list[asyncio.Future[None]]] = {}
         self._waiters = 0
@@ -68,10 +73,10 @@ class Dealer:
 
     async def write(
         self,
-        call: Call,
         slot: Slot,
         work: Work,
         *,
+        version: int | None,
         hand: int | None,
         status: int = 200,
         key: Key | None = None,
@@ -81,9 +86,9 @@ class Dealer:
         """Apply a request to a table, once.
 
         Args:
-            call: The request, for its If-Match.
             slot: The table.
             work: What the request does.
+            version: The newest event number that the table must have.
             hand: The hand that its answer is about; 0 for the table, None for the newest then.
             status: Of the answer when something was written.
             key: Where the answer is kept; None for a PUT, which is repeatable by itself.
@@ -103,15 +108,14 @@ class Dealer:
                     return reply
             if self._deadlines.passed(slot.id):
                 await self._expire(slot)
-            version = call.if_match()
             if version is not None and version != slot.table.seq:
                 raise Problem("version_mismatch")
-            draft = Draft(slot, self.slots, self._service.clock.now())
+            draft = Draft(slot, self.slots, self._clock.now())
             extra = self._run(draft, work)
             if not draft.events:
                 if again is None:
                     raise RuntimeError("a POST to a table writes an event")
-                return self._reply(http.encode(again()), 200, slot.table.seq)
+                return self._reply(encode(again()), 200, slot.table.seq)
             if hand is None:
                 hand = draft.hand.number
             remember = None
@@ -159,10 +163,10 @@ class Dealer:
         cards = extra.pop("cards", None) if "deck_root" in extra else None
         parts = Parts(
             f'"table":"{table.id}",{about},"seq":{table.seq}'.encode(),
-            http.encode_members(extra),
+            encode_members(extra),
             cards is not None,
         )
-        texts = [(seq, http.encode_text(raw)) for seq, _, raw in events]
+        texts = [(seq, encode_text(raw)) for seq, _, raw in events]
 
         def finish(place: Place) -> bytes:
             first = place.first
@@ -201,7 +205,7 @@ class Dealer:
             self._deadlines.set(slot.id, patience_of(hand))
         for row in draft.rows.finished:
             end = table.hand.reason if row.state == "aborted" and table.hand else None
-            self._service.metrics.hand(row.game, end or row.state)
+            self._metrics.hand(row.game, end or row.state)
         self._wake(slot.id)
 
     def _leave(self, slot: Slot) -> None:
@@ -210,7 +214,7 @@ class Dealer:
         self.slots.trim()
 
     def _reply(self, body: bytes, status: int, seq: int, *more: Header) -> Reply:
-        return Reply(body, status, [http.JSON, http.NO_STORE, http.etag(seq), *more])
+        return Reply(body, status, [JSON, NO_STORE, etag(seq), *more])
 
     def replay(self, key: Key) -> Reply | None:
         """The answer, kept apart, that this request got before, byte for byte.
@@ -231,10 +235,10 @@ class Dealer:
     def _again(self, row: AnswerRow, key: Key) -> Reply:
         if row.request != key.request:
             raise Problem("idempotency_key_reused")
-        body = self._service.sealer.open("answer", row.table_id, row.hand, row.sealed)
+        body = self._sealer.open("answer", row.table_id, row.hand, row.sealed)
         if row.idx is not None and row.events:
             body = self._whole(row, row.idx, Parts.decode(body))
-        return self._reply(body, row.status, row.etag, http.REPLAYED)
+        return self._reply(body, row.status, row.etag, REPLAYED)
 
     def _whole(self, row: AnswerRow, last: int, parts: Parts) -> bytes:
         """An answer of which only parts are kept; its events lie one after the other."""
@@ -245,7 +249,7 @@ class Dealer:
             raise Problem("unavailable")  # cannot be: they came in one transaction
         receipt = self._ledger.receipt_at(last, *covering).text()
         seq = row.etag - row.events + 1
-        texts = [(seq + at, first + at, http.encode_text(body)) for at, body in enumerate(found)]
+        texts = [(seq + at, first + at, encode_text(body)) for at, body in enumerate(found)]
         return parts.answer(texts, receipt, self._deal_again(row) if parts.dealt else None)
 
     def _deal_again(self, row: AnswerRow) -> bytes:
@@ -289,7 +293,7 @@ class Dealer:
 
     async def _expire(self, slot: Slot) -> bool:
         """The same, by whoever holds the lock."""
-        draft = Draft(slot, self.slots, self._service.clock.now())
+        draft = Draft(slot, self.slots, self._clock.now())
         hand = draft.table.open_hand
         if hand is None or hand.deadline is None:
             self._deadlines.drop(slot.id)
@@ -326,7 +330,7 @@ class Dealer:
         slot.users += 1
         await slot.lock.acquire()
         try:
-            table, now = slot.table, self._service.clock.now()
+            table, now = slot.table, self._clock.now()
             over = table.last_at + 1000 * table.terms_event.timeouts.table <= now
             if slot.state == "idle" and (over or not idle):
                 draft = Draft(slot, self.slots, now)
@@ -345,7 +349,7 @@ class Dealer:
         slot.users += 1
         await slot.lock.acquire()
         try:
-            draft = Draft(slot, self.slots, self._service.clock.now())
+            draft = Draft(slot, self.slots, self._clock.now())
             if draft.table.open_hand is not None:
                 draft.abort("lost" if slot.dealing is None else "operator", ())
                 await self._submit_held(draft)
@@ -396,7 +400,7 @@ class Dealer:
         Raises:
             Problem: `rate_limited`, too many are waiting.
         """
-        if self._waiters >= self._service.settings.max_waiting:
+        if self._waiters >= self._max_waiting:
             raise Problem("rate_limited")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(table_id, [])

@@ -10,34 +10,24 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import to_json
 from starlette.types import Receive, Scope, Send
 
 from fairdeal.errors import FairdealError
 from fairdeal_api import problems, strict_json
+from fairdeal_api.kept import Key
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import CORS, Header, Reply
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
 
-Header = tuple[bytes, bytes]
 Handler = Callable[["Call"], Awaitable["Reply"]]
 M = TypeVar("M", bound=BaseModel)
 
-JSON: Final[Header] = (b"content-type", b"application/json")
-HTML: Final[Header] = (b"content-type", b"text/html; charset=utf-8")
-TEXT: Final[Header] = (b"content-type", b"text/plain; charset=utf-8")
-OCTETS: Final[Header] = (b"content-type", b"application/octet-stream")
-NO_STORE: Final[Header] = (b"cache-control", b"no-store")
-BRIEFLY: Final[Header] = (b"cache-control", b"public, max-age=2")
-IMMUTABLE: Final[Header] = (b"cache-control", b"public, max-age=31536000, immutable")
-REPLAYED: Final[Header] = (b"idempotent-replayed", b"true")
-CORS: Final[Header] = (b"access-control-allow-origin", b"*")
 _SECURITY: Final[list[Header]] = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -48,55 +38,6 @@ _IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
 _MEDIA_TYPE = re.compile(rb'application/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
 _QUERY_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}|-1")
-
-
-@dataclass(slots=True)
-class Reply:
-    """An answer."""
-
-    body: bytes
-    status: int = 200
-    headers: list[Header] = field(default_factory=lambda: [JSON, NO_STORE])
-    whole: bool = False
-    """Whether `headers` are all of them; else what every answer of the API has is added."""
-
-
-class Raw(bytes):
-    """JSON already; only as a member of a body's outermost object."""
-
-    __slots__ = ()
-
-
-def encode_text(value: str | bytes) -> bytes:
-    """A string in JSON, given as text or in UTF-8."""
-    return to_json(value)
-
-
-def encode_members(value: dict[str, Any]) -> bytes:
-    """The members of an object in JSON, without its braces."""
-    raw = [(name, member) for name, member in value.items() if type(member) is Raw]
-    if not raw:
-        return to_json(value)[1:-1]
-    rest = to_json({n: member for n, member in value.items() if type(member) is not Raw})[1:-1]
-    members = [b'"%b":%b' % (name.encode(), member) for name, member in raw]
-    return b",".join([rest, *members] if rest else members)
-
-
-def encode(value: dict[str, Any]) -> bytes:
-    """A body in JSON."""
-    return b"{%b}" % encode_members(value)
-
-
-def json_reply(
-    value: dict[str, Any], *, status: int = 200, headers: list[Header] | None = None
-) -> Reply:
-    """An answer in JSON; `no-store` unless told otherwise."""
-    return Reply(encode(value), status, [JSON, *(headers if headers is not None else [NO_STORE])])
-
-
-def etag(seq: int) -> Header:
-    """The table's newest event number."""
-    return (b"etag", b'"%d"' % seq)
 
 
 class Call:
@@ -148,6 +89,17 @@ class Call:
         if not _IDEMPOTENCY_KEY.fullmatch(value):
             raise Problem("header_invalid")
         return value
+
+    def key(self, credential: bytes, request: bytes) -> Key:
+        """Under what this POST's answer is kept: credential, method, path and Idempotency-Key.
+
+        Args:
+            credential: Digest of the caller's.
+            request: SHA-256 of the body.
+        """
+        # Neither a method nor an Idempotency-Key has a line break, and a credential has 32 bytes.
+        where = f"{self.method}\n{self.path}\n".encode()
+        return Key(hashlib.sha256(credential + where + self.idempotency_key()).digest(), request)
 
     def if_match(self) -> int | None:
         """The version that If-Match asks for."""

@@ -10,7 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from fairdeal_api import http
+from fairdeal_api.json_bytes import encode_text
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Under what a POST's answer is kept, and for which body."""
+
+    scope: bytes
+    request: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class Parts:
         shown = b",".join([b'{"seq":%d,"index":%d,"event":%b}' % event for event in events])
         members = [
             self.before,
-            b'"events":[%b],"receipt":%b' % (shown, http.encode_text(receipt)),
+            b'"events":[%b],"receipt":%b' % (shown, encode_text(receipt)),
         ]
         if self.after:
             members.append(self.after)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from fairdeal.codecs import Place
 from fairdeal.dealing import Dealing
 from fairdeal.sealed_deck import SALT_BYTES, SealedDeck
-from fairdeal_api.http import Raw
+from fairdeal_api.json_bytes import Raw
 
 
 def _paths(deck: SealedDeck, size: int) -> list[str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey
@@ -14,15 +15,16 @@ from fairdeal.merkle import EMPTY_ROOT, Tree
 from fairdeal_api import keyring, system
 from fairdeal_api import ledger as ledgers
 from fairdeal_api.anchor import Anchor, verify_start
-from fairdeal_api.connections import Heads
+from fairdeal_api.connections import Bodies, Heads
 from fairdeal_api.credentials import Credentials, OperatorKeys
-from fairdeal_api.deadlines import Bodies, Deadlines
+from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.dealer import Dealer
 from fairdeal_api.ledger import Ledger
 from fairdeal_api.logging import LOG
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.settings import Settings
+from fairdeal_api.slots import Slots
 from fairdeal_api.store import Head, Identity
 from fairdeal_api.store import sqlite as sqlite_store
 from fairdeal_api.system import StartRefused
@@ -32,6 +34,12 @@ DATABASE = "ledger.db"
 OPERATORS = "operators.db"
 LOCK = "LOCK"
 _ATTEMPTS = 100
+_TICK_SECONDS: Final = 0.25
+_REVOKED_EVERY: Final = 4
+_IDLE_EVERY: Final = 20
+_FORGET_EVERY: Final = 1200
+_AT_A_TIME: Final = 100
+_DAY: Final = 86_400_000
 
 
 def verifier_key(settings: Settings, keys: system.Keys) -> VerifierKey:
@@ -154,10 +162,24 @@ class Service:
         )
         self.deadlines = Deadlines()
         self.heads, self.bodies = Heads(settings.head_seconds), Bodies(settings.body_seconds)
-        self.dealer = Dealer(self)
-        self.dealer.slots.follows = keyring.follows(self.reader)
+        self.dealer = self._make_dealer()
+        self._more_to_forget = False
         self._sweeper: asyncio.Task[None] | None = None
         self._measure()
+
+    def _make_dealer(self) -> Dealer:
+        slots = Slots(self.reader, self.sealer, self.settings.cached_tables)
+        slots.follows = keyring.follows(self.reader)
+        return Dealer(
+            slots=slots,
+            ledger=self.ledger,
+            reader=self.reader,
+            deadlines=self.deadlines,
+            sealer=self.sealer,
+            clock=self.clock,
+            metrics=self.metrics,
+            max_waiting=self.settings.max_waiting,
+        )
 
     def _measure(self) -> None:
         self.metrics.gauge("log_size", lambda: self.ledger.size)
@@ -248,7 +270,7 @@ class Service:
         self.witnesses.start(self.ledger, self.metrics)
         self.deadlines.restart(self.reader.open_hands())
         if watch:
-            self._sweeper = asyncio.create_task(self.deadlines.watch(self))
+            self._sweeper = asyncio.create_task(self._watch())
         if self.settled:
             LOG.write("key.settled", size=self.ledger.size)
         if self.sealing_settled:
@@ -261,6 +283,36 @@ class Service:
             mode=self.settings.mode,
             size=self.ledger.size,
         )
+
+    async def _watch(self) -> None:
+        """Sweep until cancelled."""
+        for turn in itertools.count(1):
+            await asyncio.sleep(_TICK_SECONDS)
+            try:
+                await self.sweep(turn)
+            except Exception as error:  # noqa: BLE001 - the next sweep tries again
+                LOG.write("sweep.failed", error=type(error).__name__)
+
+    async def sweep(self, turn: int) -> None:
+        """Do what is due without being asked: some of it at each turn, some now and then.
+
+        Spec: HAND-18, TBL-3.
+        """
+        if turn % _REVOKED_EVERY == 0:
+            self.operators.refresh()
+            self.ledger.look_at_epoch(self.reader.head())
+        self.heads.sweep()
+        self.bodies.sweep()
+        if self.frozen:
+            return  # nothing is written any more
+        for table in self.deadlines.take_passed(_AT_A_TIME):
+            if not await self.dealer.expire(table):
+                self.deadlines.set(table, 1)
+        if turn % _IDLE_EVERY == 0:
+            for row in self.reader.idle_before(self.clock.now(), _AT_A_TIME):
+                await self.dealer.close_idle(row.id)
+        if turn % _FORGET_EVERY == 0 or self._more_to_forget:
+            self._more_to_forget = await self.dealer.forget(self.clock.now() - _DAY)
 
     def rotations(self) -> dict[str, Any]:
         """What the log publishes of its rotations: they only change while it is stopped."""

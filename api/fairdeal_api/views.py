@@ -11,7 +11,7 @@ from fairdeal.encoding import format_time
 from fairdeal.events import TableOpened
 from fairdeal.hand import Hand, Phase
 from fairdeal_api import openings
-from fairdeal_api.http import Raw
+from fairdeal_api.json_bytes import Raw
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot
 

@@ -72,10 +72,10 @@ def test_an_idle_table_is_disclosed_and_closed(shared):
 
 
 def test_a_passed_deadline_counts_at_the_next_touch(shared, monkeypatch):
-    async def never(_self, _service, _turn):
+    async def never(_self, _turn):
         return
 
-    monkeypatch.setattr("fairdeal_api.deadlines.Deadlines._sweep", never)
+    monkeypatch.setattr("fairdeal_api.service.Service.sweep", never)
     table = Devices(shared.client, shared.key(), "svoi", timeouts={"seal": 1})
     table.open()
     time.sleep(1.1)

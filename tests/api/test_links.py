@@ -232,7 +232,7 @@ def test_no_query_on_a_requests_way_reads_a_whole_table(made):
         expect(site.client.get("/v1/tables", headers=bearer(key)))
         expect(table.post(f"{url}/close", {}))
         site.client.portal.call(site.service.dealer.forget, 1 << 50)
-        site.client.portal.call(site.service.deadlines._sweep, site.service, 20)
+        site.client.portal.call(site.service.sweep, 20)
         connection = apsw.Connection(str(made.data / "ledger.db"))
         statements = {s for s in seen if s.split()[0] in ("SELECT", "WITH", "UPDATE", "DELETE")}
         assert len(statements) > 20

@@ -65,10 +65,10 @@ def test_each_move_gives_the_next_seat_its_time(shared):
 
 
 def test_a_turn_that_has_passed_counts_at_the_next_touch(shared, monkeypatch):
-    async def never(_self, _service, _turn):
+    async def never(_self, _turn):
         return
 
-    monkeypatch.setattr("fairdeal_api.deadlines.Deadlines._sweep", never)
+    monkeypatch.setattr("fairdeal_api.service.Service.sweep", never)
     table = Refereed(shared.client, shared.key(), "kozel", timeouts={"turn": 1})
     (seat,) = table.deal()["turn"]
     move = table.own(seat)["moves"][0]

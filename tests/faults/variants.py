@@ -14,7 +14,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from fairdeal_api import anchor, draft, hands, http, keyring, problems, slots, system, views
+from fairdeal_api import (
+    anchor,
+    draft,
+    hands,
+    http,
+    keyring,
+    problems,
+    replies,
+    slots,
+    system,
+    views,
+)
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.credentials import Credentials
 from fairdeal_api.dealer import Dealer
@@ -47,7 +58,7 @@ def _ack_before_commit(_detail: str) -> None:
 
     def replay_from_memory(self: Dealer, key: Any) -> Any:
         if key.scope in told:
-            return self._reply(*told[key.scope], http.REPLAYED)
+            return self._reply(*told[key.scope], replies.REPLAYED)
         return replay(self, key)
 
     def slow(self: SQLiteWriter, batch: Any) -> None:

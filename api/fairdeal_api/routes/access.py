@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from fairdeal_api.credentials import Caller, Operator, SeatHolder
-from fairdeal_api.dealer import Key
 from fairdeal_api.http import Call, M
+from fairdeal_api.kept import Key
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot
 
@@ -85,4 +85,4 @@ async def operators_post(call: Call, model: type[M]) -> tuple[M, Slot, Key]:
     call.idempotency_key()  # before the body is read, as a request without one is refused anyway
     body, request = await call.model(model)
     slot = operators_slot(call, caller)
-    return body, slot, Key.of(call, caller.digest, request)
+    return body, slot, call.key(caller.digest, request)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fairdeal_api import answers, http
-from fairdeal_api.http import Call, Reply
+from fairdeal_api import answers
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import Reply, json_reply
 from fairdeal_api.routes.operation import operation
 from fairdeal_api.schemas import Gossip
 
@@ -33,4 +34,4 @@ async def put_gossip(call: Call) -> Reply:
     if signer != mine or not service.ledger.extends(checkpoint):
         service.freeze(body.checkpoint, checkpoint.size)
         raise Problem("log_frozen")
-    return http.json_reply({"size": service.ledger.size})
+    return json_reply({"size": service.ledger.size})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fairdeal_api import answers, hands
 from fairdeal_api.credentials import Operator, SeatHolder
-from fairdeal_api.dealer import Key
 from fairdeal_api.draft import Draft
-from fairdeal_api.http import Call, Reply
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import Reply
 from fairdeal_api.routes.access import (
     check_operator,
     check_seat,
@@ -79,9 +79,9 @@ async def open_hand(call: Call) -> Reply:
         return hands.open_hand(draft, body)
 
     return await call.service.dealer.write(
-        call,
         slot,
         work,
+        version=call.if_match(),
         hand=None,
         status=201,
         key=key,
@@ -121,9 +121,9 @@ async def deal(call: Call) -> Reply:
     if body.seeds is not None:
         _check_bulk(slot)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.deal(draft, number, body),
+        version=call.if_match(),
         hand=number,
         key=key,
     )
@@ -169,9 +169,9 @@ async def close_hand(call: Call) -> Reply:
         return hands.close(draft, number, body)
 
     return await call.service.dealer.write(
-        call,
         slot,
         work,
+        version=call.if_match(),
         hand=number,
         key=key,
     )
@@ -221,11 +221,11 @@ async def apply_actions(call: Call) -> Reply:
     for action in body.actions:
         _check_action(slot, caller, action)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.act(draft, number, body),
+        version=call.if_match(),
         hand=number,
-        key=Key.of(call, caller.digest, request),
+        key=call.key(caller.digest, request),
     )
 
 
@@ -258,9 +258,9 @@ async def abort_hand(call: Call) -> Reply:
     _, slot, key = await operators_post(call, Nothing)
     number = hand_number(call)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.abort(draft, number),
+        version=call.if_match(),
         hand=number,
         key=key,
     )
@@ -291,9 +291,9 @@ async def disclose_hand(call: Call) -> Reply:
     _, slot, key = await operators_post(call, Nothing)
     number = hand_number(call)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.disclose(draft, number),
+        version=call.if_match(),
         hand=number,
         key=key,
         apart=True,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fairdeal.encoding import format_time
 from fairdeal.errors import FormatError
 from fairdeal.log.tiles import WIDTH, entry_bundle, parse_path
-from fairdeal_api import answers, http
-from fairdeal_api.http import Call, Reply
+from fairdeal_api import answers
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import BRIEFLY, IMMUTABLE, OCTETS, TEXT, Reply, json_reply
 from fairdeal_api.routes.operation import operation, whole
 
 
@@ -23,7 +24,7 @@ async def get_checkpoint(call: Call) -> Reply:
     """The checkpoint. Spec: LOG-2, WIT-8."""
     call.query()
     _, note = call.service.witnesses.shown(call.service.ledger)
-    return Reply(note.encode(), 200, [http.TEXT, http.BRIEFLY])
+    return Reply(note.encode(), 200, [TEXT, BRIEFLY])
 
 
 @operation(
@@ -37,7 +38,7 @@ async def get_checkpoint(call: Call) -> Reply:
 async def get_rotations(call: Call) -> Reply:
     """The rotations. Spec: LOG-32."""
     call.query()
-    return http.json_reply(call.service.rotations(), headers=[http.BRIEFLY])
+    return json_reply(call.service.rotations(), headers=[BRIEFLY])
 
 
 @operation(
@@ -61,12 +62,12 @@ async def get_tile(call: Call) -> Reply:
         found = ledger.tile(tile)
         if found is None:
             raise Problem("entry_unknown")
-        return Reply(found, 200, [http.OCTETS, http.IMMUTABLE])
+        return Reply(found, 200, [OCTETS, IMMUTABLE])
     if not tile.exists(ledger.size):
         raise Problem("entry_unknown")
     start = WIDTH * tile.number
     bundle = entry_bundle(call.service.reader.entries(start, start + tile.width))
-    return Reply(bundle, 200, [http.OCTETS, http.IMMUTABLE])
+    return Reply(bundle, 200, [OCTETS, IMMUTABLE])
 
 
 @operation(
@@ -90,7 +91,7 @@ async def get_receipt(call: Call) -> Reply:
     if index >= size:
         raise Problem("entry_unknown")
     receipt = ledger.receipt_at(index, size, note).text()
-    return Reply(receipt.encode(), 200, [http.TEXT, http.BRIEFLY])
+    return Reply(receipt.encode(), 200, [TEXT, BRIEFLY])
 
 
 @operation(
@@ -124,7 +125,7 @@ async def list_hands(call: Call) -> Reply:
         for row in rows[: query["limit"]]
     ]
     more = len(rows) > query["limit"]
-    return http.json_reply(
+    return json_reply(
         {"hands": found, "has_more": more, "next": found[-1]["index"] if more else None},
-        headers=[http.BRIEFLY],
+        headers=[BRIEFLY],
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fairdeal.games import GAMES
 from fairdeal.log.keys import LogKeys
-from fairdeal_api import __version__, answers, catalogue, http, openapi
-from fairdeal_api.http import Call, Reply
+from fairdeal_api import __version__, answers, catalogue, openapi
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import BRIEFLY, HTML, JSON, Reply, json_reply
 from fairdeal_api.routes.operation import operation
 
 _HOUR = (b"cache-control", b"public, max-age=3600")
@@ -24,7 +25,7 @@ async def list_games(call: Call) -> Reply:
     """All games."""
     call.query()
     games = [catalogue.describe(game) for game in GAMES.values()]
-    return http.json_reply({"games": games}, headers=[_HOUR])
+    return json_reply({"games": games}, headers=[_HOUR])
 
 
 @operation(
@@ -42,7 +43,7 @@ async def get_game(call: Call) -> Reply:
     game = GAMES.get(call.params["game"])
     if game is None:
         raise Problem("game_unknown")
-    return http.json_reply(catalogue.describe(game), headers=[_HOUR])
+    return json_reply(catalogue.describe(game), headers=[_HOUR])
 
 
 @operation(
@@ -58,7 +59,7 @@ async def get_keys(call: Call) -> Reply:
     call.query()
     service = call.service
     follows = service.dealer.slots.follows
-    return http.json_reply(
+    return json_reply(
         {
             "origin": service.settings.log_origin,
             "mode": service.settings.mode,
@@ -67,7 +68,7 @@ async def get_keys(call: Call) -> Reply:
             "follows": follows.old.origin if follows is not None else None,
             "witnesses": [one.vkey for one in service.witnesses.members],
         },
-        headers=[http.BRIEFLY],
+        headers=[BRIEFLY],
     )
 
 
@@ -101,7 +102,7 @@ def _keys(keys: LogKeys) -> list[dict[str, object]]:
 async def get_witnesses(call: Call) -> Reply:
     """The witnesses. Spec: WIT-9."""
     call.query()
-    return http.json_reply(call.service.witnesses.state(), headers=[http.BRIEFLY])
+    return json_reply(call.service.witnesses.state(), headers=[BRIEFLY])
 
 
 @operation(
@@ -114,7 +115,7 @@ async def get_witnesses(call: Call) -> Reply:
 )
 async def get_health(_call: Call) -> Reply:
     """Liveness."""
-    return http.json_reply({"status": "ok"})
+    return json_reply({"status": "ok"})
 
 
 @operation(
@@ -130,7 +131,7 @@ async def get_readiness(call: Call) -> Reply:
     if call.service.frozen:
         raise Problem("log_frozen")
     call.service.reader.head()
-    return http.json_reply({"status": "ok"})
+    return json_reply({"status": "ok"})
 
 
 @operation(
@@ -143,7 +144,7 @@ async def get_readiness(call: Call) -> Reply:
 )
 async def get_version(_call: Call) -> Reply:
     """The version."""
-    return http.json_reply({"version": __version__, "protocol": "fairdeal/1"})
+    return json_reply({"version": __version__, "protocol": "fairdeal/1"})
 
 
 @operation(
@@ -156,7 +157,7 @@ async def get_version(_call: Call) -> Reply:
 )
 async def get_openapi(_call: Call) -> Reply:
     """The OpenAPI file."""
-    return Reply(openapi.encoded(), 200, [http.JSON, _HOUR])
+    return Reply(openapi.encoded(), 200, [JSON, _HOUR])
 
 
 @operation(
@@ -169,4 +170,4 @@ async def get_openapi(_call: Call) -> Reply:
 )
 async def get_docs(_call: Call) -> Reply:
     """The documentation page: plain HTML, nothing is loaded from anywhere."""
-    return Reply(openapi.page(), 200, [http.HTML, _HOUR])
+    return Reply(openapi.page(), 200, [HTML, _HOUR])

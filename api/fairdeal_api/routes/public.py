@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fairdeal_api import answers, http, lookup, play, views
-from fairdeal_api.http import Call, Reply
+from fairdeal_api import answers, lookup, play, views
+from fairdeal_api.http import Call
+from fairdeal_api.replies import IMMUTABLE, JSON, Reply, etag, json_reply
 from fairdeal_api.routes.access import hand_number, public_slot
 from fairdeal_api.routes.operation import HAND, UNKNOWN, operation, whole
 
@@ -22,13 +23,13 @@ async def get_hand(call: Call) -> Reply:
     call.query()
     slot = public_slot(call)
     hand = call.service.dealer.slots.hand(slot, hand_number(call))
-    headers = [http.etag(slot.table.seq), (b"cache-control", b"no-cache")]
+    headers = [etag(slot.table.seq), (b"cache-control", b"no-cache")]
     if call.if_none_match(slot.table.seq):
         return Reply(b"", 304, headers)
     value = views.public_hand(slot, hand)
     if hand.table.referee:
         value |= play.shown_hand(hand, slot.dealing)
-    return http.json_reply(value, headers=headers)
+    return json_reply(value, headers=headers)
 
 
 @operation(
@@ -60,7 +61,7 @@ async def events_reply(call: Call, table: str, hand: int | None) -> Reply:
     if not page["events"] and query["wait"]:
         await call.service.dealer.wait_for_event(table, query["wait"])
         page = lookup.events(call.service, table, query["after"], query["limit"], hand)
-    return http.json_reply(page)
+    return json_reply(page)
 
 
 @operation(
@@ -77,5 +78,5 @@ async def get_transcript(call: Call) -> Reply:
     call.query()
     slot = public_slot(call)
     file, final = lookup.transcript(call.service, slot, hand_number(call))
-    caching = http.IMMUTABLE if final else (b"cache-control", b"no-cache")
-    return Reply(file, 200, [http.JSON, caching])
+    caching = IMMUTABLE if final else (b"cache-control", b"no-cache")
+    return Reply(file, 200, [JSON, caching])

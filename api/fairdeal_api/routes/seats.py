@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from fairdeal_api import answers, hands, http, lookup, play, views
-from fairdeal_api.http import Call, Reply
+from fairdeal_api import answers, hands, lookup, play, views
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import NO_STORE, Reply, etag, json_reply
 from fairdeal_api.routes.access import check_seat, hand_number, seat_number, somebodys_slot
 from fairdeal_api.routes.operation import SEAT, SIGNED, UNKNOWN, operation
 from fairdeal_api.schemas import PutSeal, PutSeed, PutTrump
@@ -43,9 +44,9 @@ async def put_trump(call: Call) -> Reply:
     number, seat = hand_number(call), seat_number(call, slot)
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.declare(draft, number, seat, body.suit, body.sig),
+        version=call.if_match(),
         hand=number,
         status=201,
         again=partial(lookup.repeated, call.service, slot, "trumps.declared", "trumps", seat, 0),
@@ -81,9 +82,9 @@ async def put_seal(call: Call) -> Reply:
     number, seat = hand_number(call), seat_number(call, slot)
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.put_seal(draft, number, seat, body.seal, body.sig),
+        version=call.if_match(),
         hand=number,
         status=201,
         again=partial(lookup.repeated, call.service, slot, "seeds.sealed", "seals", seat, 0),
@@ -123,9 +124,9 @@ async def put_seed(call: Call) -> Reply:
     number, seat = hand_number(call), seat_number(call, slot)
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
-        call,
         slot,
         lambda draft: hands.put_seed(draft, number, seat, body),
+        version=call.if_match(),
         hand=number,
         status=201,
         again=partial(
@@ -161,4 +162,4 @@ async def get_cards(call: Call) -> Reply:
     value = views.cards(hand, dealing, seat, roots, slot.table.seq)
     if hand.table.referee:
         value["moves"] = play.moves(hand, dealing, seat)
-    return http.json_reply(value, headers=[http.NO_STORE, http.etag(slot.table.seq)])
+    return json_reply(value, headers=[NO_STORE, etag(slot.table.seq)])

@@ -7,8 +7,9 @@ from typing import Final
 
 from fairdeal.encoding import encode
 from fairdeal_api import lookup
-from fairdeal_api.http import Call, Reply
+from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
+from fairdeal_api.replies import Reply
 from fairdeal_api.routes.access import hand_number, public_slot
 from fairdeal_api.routes.operation import Parameter, operation
 from fairdeal_api.site import front, hand, packaged

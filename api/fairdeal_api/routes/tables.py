@@ -10,13 +10,14 @@ from fairdeal.events import SeatReissued, TableOpened, Timeouts
 from fairdeal.games import GAMES, rules_of
 from fairdeal.seeds import Commitment
 from fairdeal.table import Table
-from fairdeal_api import answers, http, system, views
+from fairdeal_api import answers, system, views
 from fairdeal_api.credentials import CLAIM, SEAT, digest
-from fairdeal_api.dealer import Key
 from fairdeal_api.draft import Draft
-from fairdeal_api.http import Call, Reply
+from fairdeal_api.http import Call
+from fairdeal_api.json_bytes import encode
 from fairdeal_api.ledger import Entry, Place
 from fairdeal_api.problems import Problem, invalid
+from fairdeal_api.replies import REPLAYED, Reply, etag, json_reply
 from fairdeal_api.routes.access import operators_post, public_slot, seat_number
 from fairdeal_api.routes.operation import TABLE, TABLES, Parameter, operation, whole
 from fairdeal_api.routes.public import events_reply
@@ -124,7 +125,7 @@ async def create_table(call: Call) -> Reply:
     )
 
     def finish(place: Place) -> bytes:
-        return http.encode(
+        return encode(
             {
                 "table": table_id,
                 "state": "idle",
@@ -140,8 +141,8 @@ async def create_table(call: Call) -> Reply:
         )
 
     entry = Entry(table_id, 0, 0, [(0, 0, event.raw)], rows, finish)
-    reply = await service.dealer.write_apart(Key.of(call, caller.digest, request), entry, 201)
-    if http.REPLAYED not in reply.headers:
+    reply = await service.dealer.write_apart(call.key(caller.digest, request), entry, 201)
+    if REPLAYED not in reply.headers:
         slots.add(Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed))
     return reply
 
@@ -167,7 +168,7 @@ async def claim_seat(call: Call) -> Reply:
     if row is None:
         raise Problem("claim_unknown")
     # The code is the credential: nobody else can meet this key.
-    key = Key.of(call, claim, request)
+    key = call.key(claim, request)
     slot = service.dealer.slots.get(row.table_id)
     slot.users += 1
     try:
@@ -183,7 +184,7 @@ async def claim_seat(call: Call) -> Reply:
             answer = {"table": row.table_id, "seat": row.seat, "token": token}
             rows = Rows(seats=[SeatRow(row.table_id, row.seat, claim, digest(token))])
             seq = slot.table.seq
-            entry = Entry(row.table_id, 0, seq, [], rows, lambda _: http.encode(answer))
+            entry = Entry(row.table_id, 0, seq, [], rows, lambda _: encode(answer))
             return await service.dealer.write_apart(key, entry, 200)
     finally:
         slot.users -= 1
@@ -217,7 +218,7 @@ async def list_tables(call: Call) -> Reply:
         for row in rows[:limit]
     ]
     more = len(rows) > limit
-    return http.json_reply(
+    return json_reply(
         {"tables": found, "has_more": more, "next": found[-1]["table"] if more else None}
     )
 
@@ -235,10 +236,10 @@ async def get_table(call: Call) -> Reply:
     """The terms and the newest hand."""
     call.query()
     slot = public_slot(call)
-    headers = [http.etag(slot.table.seq), (b"cache-control", b"no-cache")]
+    headers = [etag(slot.table.seq), (b"cache-control", b"no-cache")]
     if call.if_none_match(slot.table.seq):
         return Reply(b"", 304, headers)
-    return http.json_reply(views.public_table(slot), headers=headers)
+    return json_reply(views.public_table(slot), headers=headers)
 
 
 @operation(
@@ -283,7 +284,9 @@ async def close_table(call: Call) -> Reply:
         draft.close_table()
         return {"unused_seed": draft.unused_seed.hex()}
 
-    return await call.service.dealer.write(call, slot, work, hand=0, key=key, apart=True)
+    return await call.service.dealer.write(
+        slot, work, version=call.if_match(), hand=0, key=key, apart=True
+    )
 
 
 @operation(
@@ -317,4 +320,6 @@ async def reissue_seat(call: Call) -> Reply:
         draft.rows.seats.append(SeatRow(slot.id, seat, digest(code), None))
         return {"seat": seat, "claim_code": code}
 
-    return await call.service.dealer.write(call, slot, work, hand=0, key=key, apart=True)
+    return await call.service.dealer.write(
+        slot, work, version=call.if_match(), hand=0, key=key, apart=True
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Final
 
-from fairdeal_api.http import BRIEFLY, HTML, Header, Reply
+from fairdeal_api.replies import BRIEFLY, HTML, Header, Reply
 from fairdeal_api.site.html import Html, fill, joined, source
 from fairdeal_api.site.words import Words, languages, words
 

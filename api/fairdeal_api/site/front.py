@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from fairdeal.encoding import format_time, parse_time
-from fairdeal_api.http import Reply
+from fairdeal_api.replies import Reply
 from fairdeal_api.site.frame import page
 from fairdeal_api.site.html import Html, fill, joined
 from fairdeal_api.site.words import Words

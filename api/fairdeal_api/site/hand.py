@@ -12,7 +12,7 @@ import zlib
 from typing import Final
 from urllib.parse import quote
 
-from fairdeal_api.http import Reply
+from fairdeal_api.replies import Reply
 from fairdeal_api.site.frame import page
 from fairdeal_api.site.html import Html, fill
 from fairdeal_api.site.words import Words
