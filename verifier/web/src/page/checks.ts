@@ -1,6 +1,7 @@
 /** The checks, in groups; each opens to its reason and its numbers. */
 
-import type { Check, Report, Status } from "../verify/outcome.ts";
+import type { Check, Status } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import { told } from "./cards.ts";
 import { type Child, h, icon } from "./dom.ts";
 import { type Context, numbers } from "./numbers.ts";

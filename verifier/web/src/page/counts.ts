@@ -5,7 +5,8 @@
 
 import type { HandFile } from "../verify/file.ts";
 import { isObject } from "../verify/json.ts";
-import type { Report, Scene } from "../verify/outcome.ts";
+import type { Scene } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import type { View } from "./view.ts";
 
 type Kind = "seat" | "team" | "table" | "match";

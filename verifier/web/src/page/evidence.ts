@@ -1,7 +1,7 @@
 /** The player's own evidence: seeds, notes, receipts, witnesses. */
 
 import type { HandFile } from "../verify/file.ts";
-import type { Report } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import { checkFold } from "./checks.ts";
 import { type Child, h } from "./dom.ts";
 import type { Context } from "./numbers.ts";

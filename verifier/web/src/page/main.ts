@@ -5,7 +5,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { fromUtf8, hex, utf8 } from "../verify/bytes.ts";
 import type { HandFile } from "../verify/file.ts";
 import { type Given as Asked, type MatchReport, verifyMatchSteps, verifySteps } from "../verify/index.ts";
-import type { Report } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import { loadLanguages } from "../words/load.ts";
 import { Words } from "../words/words.ts";
 import { checkFold, drawChecks } from "./checks.ts";

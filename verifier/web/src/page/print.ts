@@ -2,7 +2,7 @@
 
 import { hex } from "../verify/bytes.ts";
 import type { HandFile } from "../verify/file.ts";
-import type { Report } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import { sentence, WHOLE_DECK } from "./cards.ts";
 import { checkText, counts, statusMark } from "./checks.ts";
 import { qrCode, spoken } from "./code.ts";

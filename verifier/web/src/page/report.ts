@@ -1,6 +1,7 @@
 /** The report as JSON, the same as `fairdeal-verify --json` writes: in English, whatever the page's language. */
 
-import type { Check, Hand, Report } from "../verify/outcome.ts";
+import type { Check, Hand } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import type { Words } from "../words/words.ts";
 import { family } from "./checks.ts";
 

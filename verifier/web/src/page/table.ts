@@ -2,7 +2,8 @@
 
 import type { HandEvent } from "../verify/events.ts";
 import type { HandFile } from "../verify/file.ts";
-import type { Report, Told } from "../verify/outcome.ts";
+import type { Told } from "../verify/outcome.ts";
+import type { Report } from "../verify/report.ts";
 import { cardName, drawCard, sentence, told, WHOLE_DECK } from "./cards.ts";
 import { append, type Child, h, icon } from "./dom.ts";
 import { type Count, countText, Counting, countsText, type Owner, type Standing, teamText } from "./counts.ts";

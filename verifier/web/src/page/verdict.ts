@@ -1,7 +1,7 @@
 /** The verdict in words, icon and colour; and the question whose key it is. */
 
 import type { HandFile } from "../verify/file.ts";
-import type { Report, Word } from "../verify/outcome.ts";
+import type { Report, Word } from "../verify/report.ts";
 import { checkText } from "./checks.ts";
 import { spoken } from "./code.ts";
 import { type Child, h, icon } from "./dom.ts";

@@ -14,4 +14,5 @@ export type { BySeat, EventOf, HandEvent, Members, Shown, Type } from "./events.
 export { readRotations } from "./rotation.ts";
 export type { Rotation } from "./rotation.ts";
 export type { Opening, Place } from "./decks.ts";
-export type { Check, Draw, Hand, Json, Laid, Report, Said, Scene, Status, Step, Told, Trace, Word } from "./outcome.ts";
+export type { Check, Draw, Hand, Json, Laid, Said, Scene, Status, Step, Told, Trace } from "./outcome.ts";
+export type { Report, Word } from "./report.ts";
