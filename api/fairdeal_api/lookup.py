@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairdeal.events import parse_event
 from fairdeal.hand import Hand
 from fairdeal.transcript import Transcript
-from fairdeal_api import views
+from fairdeal_api import play, views
 from fairdeal_api.problems import Problem
 from fairdeal_api.slots import Slot
 from fairdeal_api.store import EventRow
@@ -109,7 +109,15 @@ def repeated(service: Service, slot: Slot, kind: str, member: str, seat: int, ep
                 "events": [shown_event(row)],
                 "receipt": service.ledger.receipt(row.idx) or "",
             }
-            if kind == "seeds.opened" and hand.dealt is not None and slot.dealing is not None:
-                return {**value, **views.dealt(hand, slot.dealing)}
-            return {**value, **views.sealing(hand)}
+            if kind == "seeds.opened":
+                return value | _after_seeds(slot, hand, epoch)
+            return value | views.sealing(hand)
     raise Problem("wrong_phase")
+
+
+def _after_seeds(slot: Slot, hand: Hand, epoch: int) -> Json:
+    """What the answer to a seed holds besides, as `hands.after_seeds` has it, of now."""
+    refereed = play.status(hand, slot.dealing) if hand.table.referee else {}
+    if not epoch and hand.dealt is not None and slot.dealing is not None:
+        return views.dealt(hand, slot.dealing) | refereed
+    return views.sealing(hand) | {"due_head": views.due_head(hand)} | refereed

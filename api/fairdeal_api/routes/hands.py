@@ -195,6 +195,7 @@ async def close_hand(call: Call) -> Reply:
         "wrong_event",
         "too_early",
         "head_mismatch",
+        "seal_mismatch",
         "chain_mismatch",
         "seed_fixed",
         "seed_reused",
