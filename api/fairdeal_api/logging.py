@@ -7,6 +7,7 @@ service knows is secret for minutes, and a log line lives for years.
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from typing import Final, TextIO
 
@@ -20,6 +21,7 @@ FIELDS: Final = frozenset(
         "duration_ms",
         "error",  # the class of an exception, never its text
         "held",  # size of the head that a witness has
+        "library",  # whose message it is
         "level",  # `critical`, for what somebody must be woken for
         "mode",
         "origin",
@@ -52,3 +54,23 @@ class Log:
 
 
 LOG: Final = Log()
+
+
+class _Theirs(logging.Handler):
+    """What libraries have to say, without their words: a stranger's request can be in them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say whose message it is, and of what class the error."""
+        kind = record.exc_info[0] if record.exc_info else None
+        LOG.write(
+            "library.failed", library=record.name, error=kind.__name__ if kind is not None else None
+        )
+
+
+def tame_libraries() -> None:
+    """Keep what libraries log to errors, one line each.
+
+    By default Python writes their warnings as they are: uvicorn has one for each request that is
+    no HTTP, so that anybody could fill the log.
+    """
+    logging.root.addHandler(_Theirs(logging.ERROR))

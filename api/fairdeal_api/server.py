@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from fairdeal_api.app import create_app
 from fairdeal_api.connections import IDLE_SECONDS, HeadProtocol, Heads
-from fairdeal_api.logging import LOG
+from fairdeal_api.logging import LOG, tame_libraries
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
 from fairdeal_api.system import StartRefused
@@ -129,6 +129,7 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
     service = Service(settings, take_over=take_over)
     listening = _listen(settings)
     sys.setswitchinterval(_SWITCH_SECONDS)
+    tame_libraries()
     _allow_descriptors()
     config = config_of(create_app(settings, service), service.heads)
     _Server(config, service).run(sockets=[listening])

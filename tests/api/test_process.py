@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import signal
 import socket
 import subprocess
@@ -12,6 +14,7 @@ from contextlib import contextmanager
 
 import httpx2
 
+from fairdeal_api.logging import tame_libraries
 from tests.api.play import Operator, bearer, expect, idempotency
 
 
@@ -139,3 +142,50 @@ def test_pipelined_and_split_requests(tmp_path):
                 chunk = connection.recv(65536)
                 assert chunk
                 received += chunk
+
+
+UPGRADE = (
+    b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Key: abc\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+NO_HTTP = b"\x16\x03\x01 no HTTP\r\n\r\n"
+
+
+def test_what_is_no_request_of_ours_leaves_no_line_in_the_log(tmp_path):
+    data = tmp_path / "data"
+    with serving(data) as (_process, client):
+        statuses = []
+        for strange in (UPGRADE, NO_HTTP):
+            address = (client.base_url.host, client.base_url.port)
+            with socket.create_connection(address, 10) as connection:
+                connection.sendall(strange)
+                statuses.append(connection.recv(4096).split(b" ")[1])
+        assert statuses == [b"200", b"400"]
+        expect(client.get("/healthz"))
+    lines = (tmp_path / "stderr.log").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["service.started", "service.listening"]
+
+
+def test_a_library_that_fails_says_no_word_of_why(capsys):
+    secret = "5e" * 32
+    logger = logging.getLogger("uvicorn.error")
+    control = logging.Handler()
+    heard = []
+    control.emit = lambda record: heard.append(record.getMessage())
+    logger.addHandler(control)
+    handlers = list(logging.root.handlers)
+    tame_libraries()
+    try:
+        logger.warning("Invalid request %s", secret)
+        try:
+            raise KeyError(secret)
+        except KeyError:
+            logger.exception("It had %s in it", secret)
+        logger.error("Only %s", secret)
+    finally:
+        logger.removeHandler(control)
+        logging.root.handlers[:] = handlers
+    assert [secret in text for text in heard] == [True, True, True]  # it was there to be written
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["error"] for line in lines] == ["KeyError", None]
+    assert all(secret not in str(line) for line in lines)
