@@ -185,6 +185,50 @@ def test_a_long_poll_ends_with_the_event_that_it_waits_for(settings):
     asyncio.run(main())
 
 
+def test_a_long_poll_is_not_ended_by_events_that_it_does_not_wait_for(settings):
+    """An older event of the table, and one of another hand; control: its own ends it."""
+
+    async def main():
+        async with running(settings) as (_service, client, key):
+            opened = await table_of(client, key)
+            url = f"/v1/tables/{opened['table']}"
+
+            async def post(path):
+                answer = await client.post(
+                    url + path, json={}, headers={**bearer(key), **idempotency()}
+                )
+                assert answer.status_code in (200, 201), answer.text
+
+            await post("/hands")
+            await post("/hands/1/abort")
+            polls = {
+                path: asyncio.create_task(client.get(f"{url}{path}"))
+                for path in (
+                    "/events?after=7&wait=2",
+                    "/hands/1/events?after=3&wait=2",
+                    "/events?after=4&wait=20",
+                )
+            }
+            await asyncio.sleep(0.05)
+            older, other, own = polls.values()
+            await post("/hands")
+            await asyncio.sleep(0.2)
+            assert not older.done()
+            assert not other.done()
+            assert not own.done()
+            await post("/hands/2/abort")
+            page = await asyncio.wait_for(own, 5)
+            assert [event["seq"] for event in page.json()["events"]] == [5, 6]
+            assert page.headers["etag"] == '"6"'
+            assert not older.done()
+            for poll in (older, other):
+                page = await asyncio.wait_for(poll, 5)
+                assert page.json()["events"] == []
+                assert page.headers["etag"] == '"6"'
+
+    asyncio.run(main())
+
+
 def test_there_is_a_limit_to_long_polls_and_to_requests(settings):
     narrow = settings.model_copy(update={"max_waiting": 4, "max_in_flight": 6})
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from typing import Any
+
 from fairdeal_api import answers, lookup, play, views
 from fairdeal_api.http import Call
-from fairdeal_api.replies import IMMUTABLE, JSON, Reply, etag, json_reply
+from fairdeal_api.replies import IMMUTABLE, JSON, NO_STORE, Reply, etag, json_reply
 from fairdeal_api.routes.access import hand_number, public_slot
 from fairdeal_api.routes.operation import HAND, UNKNOWN, operation, whole
 
@@ -57,11 +61,23 @@ async def get_hand_events(call: Call) -> Reply:
 async def events_reply(call: Call, table: str, hand: int | None) -> Reply:
     """A page of events; held until there is one if the caller asks for that."""
     query = call.query(after=(-1, -1, 2**53 - 1), limit=(200, 1, 200), wait=(0, 0, 25))
-    page = lookup.events(call.service, table, query["after"], query["limit"], hand)
-    if not page["events"] and query["wait"]:
-        await call.service.dealer.wait_for_event(table, query["wait"])
-        page = lookup.events(call.service, table, query["after"], query["limit"], hand)
-    return json_reply(page)
+    service, wait = call.service, query["wait"]
+
+    def read() -> dict[str, Any]:
+        return lookup.events(service, table, query["after"], query["limit"], hand)
+
+    page = read()
+    if not page["events"] and wait:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                while not page["events"]:
+                    # Whatever is logged at the table wakes: also another hand's, or an older one.
+                    await service.dealer.wait_for_event(table, wait)
+                    page = read()
+                    if service.draining or service.frozen:
+                        break
+    seq = service.dealer.slots.get(table).table.seq
+    return json_reply(page, headers=[NO_STORE, etag(seq)])
 
 
 @operation(
