@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 
 from fairdeal_api.middleware import Gate
 from fairdeal_api.routes import all_operations
+from fairdeal_api.routes.operation import routes
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
 
@@ -56,5 +57,5 @@ def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.service = opened
-    app.router.routes[:] = [operation.route() for operation in all_operations()]
+    app.router.routes[:] = routes(all_operations())
     return app

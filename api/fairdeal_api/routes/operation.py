@@ -5,12 +5,13 @@ The router, the OpenAPI file and the documentation page are made from these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from fairdeal_api.http import Endpoint, Handler
 from fairdeal_api.schemas import Request
@@ -94,9 +95,27 @@ class Operation:
         public = self.caller == "public" and self.method == "GET"
         return Endpoint(self.handler, self.path, public=public)
 
-    def route(self) -> Route:
-        """Its route."""
-        return Route(self.path, endpoint=self.endpoint, methods=[self.method], name=self.id)
+
+class _Methods:
+    """An address with more than one method. The router refuses a wrong one, and names all."""
+
+    def __init__(self, operations: list[Operation]) -> None:
+        self._endpoints = {operation.method: operation.endpoint for operation in operations}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self._endpoints[method](scope, receive, send)
+
+
+def routes(operations: Iterable[Operation]) -> list[Route]:
+    """One route for each address, in the order of matching."""
+    by_path: dict[str, list[Operation]] = {}
+    for operation in operations:
+        by_path.setdefault(operation.path, []).append(operation)
+    return [
+        Route(path, endpoint=_Methods(found), methods=[one.method for one in found])
+        for path, found in by_path.items()
+    ]
 
 
 OPERATIONS: Final[list[Operation]] = []
