@@ -211,8 +211,9 @@ def _check_file(path: Path) -> None:
 
 def _sentence(fault: ErrorDetails) -> str:
     name = ".".join(str(part) for part in fault["loc"])
+    text = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
         return f"{name} is not a setting."
     if not name:
-        return f"{fault['msg'].removeprefix('Value error, ')}."
-    return f"{name} ({PREFIX}{str(fault['loc'][0]).upper()}): {fault['msg']}."
+        return f"{text}."
+    return f"{name} ({PREFIX}{str(fault['loc'][0]).upper()}): {text}."

@@ -23,6 +23,7 @@ from typing import Final
 from fairdeal.seeds import ServerSeed
 
 _KEY_TEXT = re.compile(rb"[0-9a-f]{64}\n")
+_TAKE_OVER: Final = "If it is stuck, `fairdeal serve --take-over` goes on in its place."
 _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 SEALING_KEY: Final = "sealing.key"
 NEXT_SEALING_KEY: Final = "sealing.next.key"
@@ -324,7 +325,7 @@ def replace_file(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
-def hold_lock(path: Path, *, take_over: bool = False) -> int:
+def hold_lock(path: Path, *, take_over: bool = False, advice: str = _TAKE_OVER) -> int:
     """Take the lock of a data folder for the life of the process.
 
     A file of its own: closing any descriptor of a database file would drop SQLite's locks. The
@@ -333,6 +334,7 @@ def hold_lock(path: Path, *, take_over: bool = False) -> int:
     Args:
         path: The file.
         take_over: Whether to put a new file in the place of one that another process holds.
+        advice: What to do about that process, in a sentence.
 
     Raises:
         StartRefused: Another process holds it.
@@ -348,8 +350,7 @@ def hold_lock(path: Path, *, take_over: bool = False) -> int:
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
             os.close(descriptor)
             raise StartRefused(
-                f"Another process is using {path.parent}: locked by pid {holder}. If it is stuck, "
-                "`fairdeal serve --take-over` goes on in its place.",
+                f"Another process is using {path.parent}: locked by pid {holder}. {advice}",
                 EXIT_LOST,
             ) from None
         os.ftruncate(descriptor, 0)

@@ -402,7 +402,7 @@ def test_settings_come_from_flags_then_environment_then_file(tmp_path, monkeypat
     [
         ("colour = 1\n", "colour is not a setting"),
         ("port = 99999\n", "port (FAIRDEAL_PORT)"),
-        ("origin = 'a+b'\n", "origin (FAIRDEAL_ORIGIN)"),
+        ("origin = 'a+b'\n", "origin (FAIRDEAL_ORIGIN): must be visible ASCII"),
         ("port =", "is not TOML"),
     ],
 )

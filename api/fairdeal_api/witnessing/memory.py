@@ -74,7 +74,8 @@ class Memory:
         self._logs: dict[str, tuple[VerifierKey, ...]] = {}
         for key in logs:
             self._logs[key.name] = (*self._logs.get(key.name, ()), key)
-        self._lock = system.hold_lock(folder / LOCK)
+        # Nothing but the lock keeps two processes from signing two histories: none is taken over.
+        self._lock = system.hold_lock(folder / LOCK, advice="End it first.")
         try:
             self.key = CosigningKey(
                 (folder / NAME).read_text("ascii").removesuffix("\n"), system.read_key(folder / KEY)
