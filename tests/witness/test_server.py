@@ -18,6 +18,7 @@ from fairdeal.errors import FormatError
 from fairdeal.log.cosignature import WitnessKey
 from fairdeal.log.note import SigningKey
 from fairdeal.log.witness import MAX_BODY, Submission
+from fairdeal_api import system
 from fairdeal_api.cli import app
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing import memory
@@ -207,8 +208,13 @@ def test_nothing_is_cosigned_if_it_cannot_be_written(folder, monkeypatch):
 
 
 def test_two_processes_do_not_share_a_folder(folder, opened):
-    with pytest.raises(StartRefused, match="Another process"):
+    """Nor does one take it over from another: only `fairdeal serve` may, and only its log."""
+    with pytest.raises(StartRefused, match=r"locked by pid \d+\. End it first\.$"):
         Memory(folder, [LOG.key.verifier])
+    serve = ["witness", "serve", "--data", str(folder), "--port", "0", "--log"]
+    done = CliRunner().invoke(app, [*serve, str(LOG.key.verifier)])
+    assert done.exit_code == system.EXIT_LOST
+    assert "Another process" in done.stderr
 
 
 def test_a_state_that_somebody_has_edited_is_refused(folder):

@@ -1,0 +1,88 @@
+"""What the commands have in common: options, settings, and how one ends that cannot go on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from fairdeal_api.settings import ConfigurationError, load
+from fairdeal_api.system import StartRefused
+
+Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
+Mode = Annotated[str | None, typer.Option("--mode", help="live or test.")]
+Origin = Annotated[str | None, typer.Option("--origin", help="Name of the log.")]
+AnchorFile = Annotated[Path | None, typer.Option("--anchor", help="The outside checkpoint.")]
+KeyFolder = Annotated[Path | None, typer.Option("--keys", help="Folder of the keys.")]
+
+Setting = Literal["data", "mode", "origin", "anchor", "keys"]
+Command = Callable[..., None]
+
+# In the order in which `--help` shows them.
+_OPTIONS: Final[dict[str, Any]] = {
+    "data": Data,
+    "config": Config,
+    "mode": Mode,
+    "origin": Origin,
+    "anchor": AnchorFile,
+    "keys": KeyFolder,
+}
+
+
+def fail(*sentences: str, code: int = 1) -> NoReturn:
+    """Tell the operator why nothing more is done, and end the command."""
+    for sentence in sentences:
+        typer.echo(sentence, err=True)
+    raise typer.Exit(code)
+
+
+class Commands(TyperGroup):
+    """All commands. What one raises because it cannot go on becomes words and an exit code here."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]  # a private base
+        """Run a command, whichever group it is in."""
+        try:
+            return super().invoke(ctx)
+        except ConfigurationError as error:
+            fail(*error.faults, code=2)
+        except StartRefused as error:
+            fail(str(error), code=error.code)
+
+
+def with_settings(*names: Setting) -> Callable[[Command], Command]:
+    """Give a command its `settings`, made of the options that stand in that parameter's place.
+
+    Args:
+        names: What may be set on the command line besides the file with settings; by default all.
+
+    Raises:
+        ConfigurationError: By the command, before it has begun.
+    """
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+        for name, option in _OPTIONS.items()
+        if not names or name in (*names, "config")
+    ]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**given: object) -> None:
+            flags: dict[str, Any] = {option.name: given.pop(option.name) for option in options}
+            command(settings=load(**flags), **given)
+
+        # Typer reads the options off the signature, and passes each by its name.
+        signature = inspect.signature(command, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        for one in signature.parameters.values():
+            by_name = one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters += options if one.name == "settings" else [by_name]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate

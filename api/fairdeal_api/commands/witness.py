@@ -1,0 +1,56 @@
+"""`fairdeal witness`: cosigning other people's logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairdeal_api.commands.common import fail
+
+witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
+
+Folder = Annotated[Path, typer.Option("--data", help="Folder of the witness.")]
+
+
+@witness_app.command("init")
+def initialise(
+    name: Annotated[str, typer.Option(help="Its name: a URL without scheme.")],
+    data: Folder = Path("fairdeal-witness"),
+) -> None:
+    """Make a witness's key and its empty state, where there is nothing."""
+    from fairdeal.errors import FairdealError
+    from fairdeal_api.witnessing import memory
+
+    try:
+        typer.echo(str(memory.initialise(data, name)))
+    except FairdealError:
+        fail("A witness's name is visible ASCII without `+`.", code=2)
+
+
+@witness_app.command("serve")
+def serve(
+    log: Annotated[
+        list[str],
+        typer.Option(help="Key of a log, or a file; again for more, the oldest of a log first."),
+    ],
+    data: Folder = Path("fairdeal-witness"),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8090,
+) -> None:
+    """Cosign what extends the heads that were cosigned before."""
+    from fairdeal.errors import FairdealError
+    from fairdeal.log.note import VerifierKey
+    from fairdeal_api.witnessing import server
+
+    try:
+        keys = [
+            VerifierKey.parse(Path(one).read_text("utf-8").strip() if Path(one).is_file() else one)
+            for one in log
+        ]
+    except (FairdealError, OSError, UnicodeDecodeError):
+        fail("--log takes a log's vkey (of type 0x01), or a file that holds one.", code=2)
+    if len(set(keys)) != len(keys):
+        fail("--log names one key twice.", code=2)
+    server.run(data, keys, host, port)

@@ -1,0 +1,141 @@
+"""What the commands have in common: where their settings come from, and how one ends."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from fairdeal_api.cli import app
+from fairdeal_api.commands.common import Commands, with_settings
+from fairdeal_api.settings import ConfigurationError, Settings
+from fairdeal_api.system import EXIT_LOST, StartRefused
+
+# What each needs besides the settings, to be read at all.
+ARGUMENTS = {
+    "backup create": ["target"],
+    "log export": ["folder"],
+    "operator-key create": ["--name", "club"],
+    "operator-key revoke": ["key_0"],
+    "restore": ["backup"],
+}
+WITHOUT_DATA = {"init", "config check", "config show"}
+
+
+def commands(group, path=()):
+    """All that are run, by their names."""
+    for name, command in group.commands.items():
+        here = (*path, name)
+        if hasattr(command, "commands"):
+            if command.invoke_without_command:
+                yield " ".join(here), command
+            yield from commands(command, here)
+        else:
+            yield " ".join(here), command
+
+
+WITH_SETTINGS = {
+    name: [option.opts[0] for option in command.params]
+    for name, command in commands(get_command(app))
+    if any("--config" in option.opts for option in command.params)
+}
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_these_are_all_that_have_settings():
+    assert set(WITH_SETTINGS) == {
+        "init", "serve", "fsck", "restore", "keys", "keys rotate", "keys rotate-sealing",
+        "operator-key create", "operator-key list", "operator-key revoke",
+        "config check", "config show", "backup create", "log export",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITH_SETTINGS)
+def test_a_command_tells_all_faults_of_its_settings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "fairdeal.toml"
+    file.write_text("port = 99999\ncolour = 1\n")
+    done = run(*name.split(), *ARGUMENTS.get(name, []), "--config", file)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    said = done.stderr.splitlines()
+    assert len(said) == 2
+    assert said[0].startswith("port (FAIRDEAL_PORT): ")
+    assert said[1] == "colour is not a setting."
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH_SETTINGS) - WITHOUT_DATA))
+def test_a_command_without_a_data_folder_is_refused_in_one_sentence(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*name.split(), *ARGUMENTS.get(name, []), "--data", "nowhere")
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.endswith(".\n")
+
+
+@pytest.mark.parametrize("name", WITH_SETTINGS)
+def test_the_options_stand_in_one_order(name):
+    order = ["--data", "--config", "--mode", "--origin", "--anchor", "--keys"]
+    found = [option for option in WITH_SETTINGS[name] if option in order]
+    assert found == [option for option in order if option in found]
+    assert found[:2] == order[:2]
+
+
+def test_a_flag_goes_before_the_file(tmp_path):
+    file = tmp_path / "fairdeal.toml"
+    file.write_text("data = 'of the file'\norigin = 'file.example'\n")
+    said = run("config", "show", "--config", file, "--origin", "flag.example").stdout.splitlines()
+    assert "data = of the file" in said
+    assert "origin = flag.example" in said
+
+
+# --- how a command ends -------------------------------------------------------------------------
+
+
+def ends(cls):
+    """Commands that cannot go on, at the top and in a group."""
+    top, group = typer.Typer(cls=cls), typer.Typer()
+    top.add_typer(group, name="group")
+
+    @top.command()
+    @with_settings("data")
+    def refused(settings: Settings, why: Annotated[str, typer.Option()] = "") -> None:
+        raise StartRefused(f"{settings.data}{why} is another's.", EXIT_LOST)
+
+    @group.command("wrong")
+    def wrong() -> None:
+        raise ConfigurationError(["One.", "Two."])
+
+    @group.command("broken")
+    def broken() -> None:
+        raise ValueError("a fault of the program")
+
+    return top
+
+
+def test_what_keeps_a_command_from_going_on_becomes_words_and_a_code():
+    runner, top = CliRunner(), ends(Commands)
+    done = runner.invoke(top, ["refused", "--data", "d", "--why", "!"])
+    assert (done.exit_code, done.stderr, done.stdout) == (EXIT_LOST, "d! is another's.\n", "")
+    done = runner.invoke(top, ["group", "wrong"])
+    assert (done.exit_code, done.stderr, done.stdout) == (2, "One.\nTwo.\n", "")
+
+
+def test_a_fault_of_the_program_stays_one():
+    done = CliRunner().invoke(ends(Commands), ["group", "broken"])
+    assert isinstance(done.exception, ValueError)
+
+
+def test_control_without_it_a_refusal_would_be_a_traceback():
+    runner, top = CliRunner(), ends(TyperGroup)
+    assert isinstance(runner.invoke(top, ["refused"]).exception, StartRefused)
+    assert isinstance(runner.invoke(top, ["group", "wrong"]).exception, ConfigurationError)
