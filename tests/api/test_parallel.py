@@ -338,3 +338,63 @@ def test_a_thread_that_cannot_tidy_up_ends_the_process_and_does_not_just_stop(
             assert isinstance(await asyncio.wait_for(end, 10), OSError)
 
     asyncio.run(main())
+
+
+class Late:
+    """A body that comes when it is let."""
+
+    def __init__(self, value):
+        self.parts, self.let = json.dumps(value).encode(), asyncio.Event()
+
+    async def __aiter__(self):
+        yield self.parts[:1]
+        await self.let.wait()
+        yield self.parts[1:]
+
+
+@pytest.mark.parametrize("reissued", [True, False])
+@pytest.mark.parametrize("kind", ["seal", "action"])
+def test_a_token_that_dies_while_its_request_comes_is_dead(settings, kind, reissued):
+    """Spec: TBL-2. Control: one that lives is obeyed."""
+
+    async def main():
+        async with running(settings) as (service, client, key):
+            opened = await table_of(client, key, custody="seats")
+            code = {"code": opened["claim_codes"]["0"]}
+            claimed = await client.post("/v1/seats/claim", json=code, headers=idempotency())
+            token = claimed.json()["token"]
+            url = f"/v1/tables/{opened['table']}"
+            if kind == "seal":
+                method, path, late = "PUT", "seats/0/seal", Late({"seal": "5e" * 32})
+            else:
+                method, path = "POST", "actions"
+                late = Late({"actions": [{"type": "show", "seat": 0, "cards": [[0, 0]]}]})
+            request = asyncio.create_task(
+                client.request(
+                    method,
+                    f"{url}/hands/1/{path}",
+                    content=late,
+                    headers={
+                        **bearer(token),
+                        **idempotency(),
+                        "Content-Type": "application/json",
+                    },
+                )
+            )
+            await asyncio.sleep(0.05)
+            wanted = ["/seats/0/reissue", "/hands"] if reissued else ["/hands"]
+            for rest in wanted:
+                answer = await client.post(
+                    url + rest, json={}, headers={**bearer(key), **idempotency()}
+                )
+                assert answer.status_code in (200, 201), answer.text
+            size = service.ledger.size
+            late.let.set()
+            answer = await asyncio.wait_for(request, 5)
+            if reissued:
+                assert answer.json()["code"] == "credential_unknown"
+                assert service.ledger.size == size
+            else:
+                assert answer.status_code == (201 if kind == "seal" else 409), answer.text
+
+    asyncio.run(main())

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from fairdeal_api.credentials import Caller, Operator, SeatHolder
+from fairdeal_api.draft import Draft, Work
 from fairdeal_api.http import Call, M
 from fairdeal_api.kept import Key
 from fairdeal_api.problems import Problem
@@ -71,6 +72,22 @@ def check_seat(slot: Slot, caller: Caller, seat: int) -> None:
     elif isinstance(caller, SeatHolder) and caller.seat == seat:
         return
     raise Problem("not_your_seat")
+
+
+def still_holding(call: Call, caller: Caller, work: Work) -> Work:
+    """What a request does, if its seat's token is good when it is this request's turn.
+
+    A body may take seconds, and so may the table's lock: a seat that was re-issued meanwhile has
+    another holder. Spec: TBL-2.
+    """
+    if isinstance(caller, Operator):
+        return work
+
+    def checked(draft: Draft) -> dict[str, object]:
+        call.service.credentials.caller(call.bearer())
+        return work(draft)
+
+    return checked
 
 
 def check_operator(caller: Caller) -> None:

@@ -14,6 +14,7 @@ from fairdeal_api.routes.access import (
     hand_number,
     operators_post,
     somebodys_slot,
+    still_holding,
 )
 from fairdeal_api.routes.operation import HAND, HANDS, SIGNED, UNKNOWN, operation
 from fairdeal_api.schemas import (
@@ -223,7 +224,7 @@ async def apply_actions(call: Call) -> Reply:
         _check_action(slot, caller, action)
     return await call.service.dealer.write(
         slot,
-        lambda draft: hands.act(draft, number, body),
+        still_holding(call, caller, lambda draft: hands.act(draft, number, body)),
         version=call.if_match(),
         hand=number,
         key=call.key(caller.digest, request),

@@ -8,7 +8,13 @@ from fairdeal_api import answers, hands, lookup, play, views
 from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import NO_STORE, Reply, etag, json_reply
-from fairdeal_api.routes.access import check_seat, hand_number, seat_number, somebodys_slot
+from fairdeal_api.routes.access import (
+    check_seat,
+    hand_number,
+    seat_number,
+    somebodys_slot,
+    still_holding,
+)
 from fairdeal_api.routes.operation import SEAT, SIGNED, UNKNOWN, operation
 from fairdeal_api.schemas import PutSeal, PutSeed, PutTrump
 
@@ -45,7 +51,9 @@ async def put_trump(call: Call) -> Reply:
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
         slot,
-        lambda draft: hands.declare(draft, number, seat, body.suit, body.sig),
+        still_holding(
+            call, caller, lambda draft: hands.declare(draft, number, seat, body.suit, body.sig)
+        ),
         version=call.if_match(),
         hand=number,
         status=201,
@@ -83,7 +91,9 @@ async def put_seal(call: Call) -> Reply:
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
         slot,
-        lambda draft: hands.put_seal(draft, number, seat, body.seal, body.sig),
+        still_holding(
+            call, caller, lambda draft: hands.put_seal(draft, number, seat, body.seal, body.sig)
+        ),
         version=call.if_match(),
         hand=number,
         status=201,
@@ -125,7 +135,7 @@ async def put_seed(call: Call) -> Reply:
     check_seat(slot, caller, seat)
     return await call.service.dealer.write(
         slot,
-        lambda draft: hands.put_seed(draft, number, seat, body),
+        still_holding(call, caller, lambda draft: hands.put_seed(draft, number, seat, body)),
         version=call.if_match(),
         hand=number,
         status=201,
