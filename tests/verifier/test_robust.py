@@ -4,14 +4,16 @@ import json
 import random
 import time
 import tracemalloc
+from collections import deque
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdeal_verifier import evidence, verify
+from fairdeal_verifier.games import Game
 from tests.verifier import builder as B  # noqa: N812
-from tests.verifier.test_play_frame import whole
+from tests.verifier.test_play_frame import started, whole
 
 SMALL = B.azi(seats=2).file()
 MUS = B.mus(keys=(0,)).file()
@@ -229,3 +231,59 @@ def test_thousands_of_signatures_are_bounded(monkeypatch):
     report = verify(MUS, key=B.VKEY)
     assert report.status("seat.signature.0") == "SKIP"
     assert report.exit == 3
+
+
+def test_a_card_given_that_nobody_held():
+    """After a fault of another check the exchange of sixes is not looked at by `deal` any more."""
+    b = started()
+    shown = b.entry(b.first, b.hold[b.first][0])
+    b.add("cards.shown", shown=[shown | {"salt": "00" * 16}])
+    gift = {"card": "6C", "epoch": 0, "salt": "00" * 16, "from": 0, "to": 1}
+    for position, play in ((200, "SKIP"), (b.hold[1][0][1], "FAIL")):
+        value = b.value()
+        b.add("cards.given", given=[gift | {"position": position}])
+        b.close({})
+        report = verify(b.file(), key=B.VKEY)
+        assert report.status("show.1") == report.status("show.2") == "FAIL"
+        assert report.status("play") == play
+        del b.raw[len(value["events"]) :]
+
+
+def thrown_together(times: int) -> bytes:
+    """Discards of more cards than there are, all taken into a new stock, and as many draws."""
+    b = B.Builder("mus", disclosure="table").start()
+    b.disclosed, b.before = False, []
+    throw = {str(seat): {"count": 255, "lock": "00" * 32} for seat in range(4)}
+    for _ in range(times):
+        b.add("cards.discarded", discards=throw, sigs={})
+        b.add("cards.drawn", draws=[[0, 1, 0]] * 16)
+    b.add("cards.drawn", draws=[[0, 0, place] for place in range(16, 40)])
+    b.add("cards.discarded", discards=throw, sigs={})
+    b.head_of_epoch = b.head
+    b.open_seeds(epoch=1)
+    b.add("stock.reshuffled", epoch=1, count=255, deck_root="00" * 32)
+    b.add("cards.drawn", draws=[[0, 2, 0]] * 5 * times)
+    return b.close().file()
+
+
+def growth(times: int) -> float:
+    """How many times longer four times as much takes."""
+    took = []
+    for data in (thrown_together(times), thrown_together(4 * times)):
+        start = time.thread_time()
+        assert verify(data, key=B.VKEY).failed == "discard.1"
+        took.append(time.thread_time() - start)
+    return took[1] / took[0]
+
+
+def test_a_stock_of_more_cards_than_there_are(monkeypatch):
+    """VER-5: a pool that was made up is not searched through for each draw."""
+    assert any(growth(20) < 8 for _ in range(3))
+
+    def reshuffle(self, count):
+        self.epoch += 1
+        self.stock = deque((self.epoch, position) for position in range(count))
+
+    # Control: were it, the time would grow with the square.
+    monkeypatch.setattr(Game, "reshuffle", reshuffle)
+    assert any(growth(20) > 8 for _ in range(3))

@@ -252,8 +252,11 @@ class Game:
         return 0, None
 
     def reshuffle(self, count: int) -> None:
-        """Goes on with a new stock of this many cards. Spec: HAND-13."""
+        """Goes on with a new stock of this many cards. Spec: HAND-13, VER-5."""
         self.epoch += 1
+        # Only after a fault is it more than the deck. Events may then state millions, and each draw
+        # looks for its place among them.
+        count = min(count, len(self.deck()))
         self.stock = deque((self.epoch, position) for position in range(count))
 
     def may_exchange(self) -> bool:

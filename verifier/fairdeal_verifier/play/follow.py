@@ -75,9 +75,13 @@ class Following:
         hands = [deck.order[(seat - body["first"]) % n : n * k : n] for seat in range(n)]
         for step in self._file.steps:
             for one in step.body["given"] if step.type == "cards.given" else ():
-                card = deck.order[one["position"]]
-                hands[one["from"]].remove(card)
-                hands[one["to"]].append(card)
+                # After a fault of another check nobody has looked if the seat held it. Spec: VER-9
+                place = (one["epoch"], one["position"])
+                for _, card in self._named([(one["to"], place)]):
+                    hands = [[held for held in hand if held != card] for hand in hands]
+                    hands[one["to"]].append(card)
+        if self.unknown:
+            return None
         turned = body["indicator"]
         if turned is None and body["shown"]:
             turned = replay.decks.card_at((0, body["shown"][0]["position"]))
