@@ -34,6 +34,31 @@ def _shown(i: int) -> Event:
     }
 
 
+_LOCK: Final = {"count": 255, "lock": "00" * 32}
+_THROWS: Final = 4000
+
+
+def _pool(i: int) -> Event:
+    """Discards of more cards than there are, a reshuffle of all of them, and draws one by one."""
+    if i < _THROWS and i % 2:
+        return {"type": "cards.drawn", "draws": [[0, 1, 0]] * 16}
+    if i < _THROWS or i == _THROWS + 1:
+        return {
+            "type": "cards.discarded",
+            "sigs": {},
+            "discards": {str(seat): _LOCK for seat in range(4)},
+        }
+    if i == _THROWS:  # nothing is left of the stock
+        return {"type": "cards.drawn", "draws": [[0, 0, place] for place in range(40)]}
+    if i == _THROWS + 2:
+        seeds = {str(seat): f"{seat:064x}" for seat in range(4)}
+        head = "00" * 32
+        return {"type": "seeds.opened", "epoch": 1, "head": head, "seeds": seeds, "sigs": {}}
+    if i == _THROWS + 3:
+        return {"type": "stock.reshuffled", "epoch": 1, "count": 255, "deck_root": "00" * 32}
+    return {"type": "cards.drawn", "draws": [[0, 2, 0]]}
+
+
 KINDS: Final[dict[str, tuple[str, Callable[[int], Event]]]] = {
     # Tens of thousands of events.
     "returned": ("kozel-short", lambda _i: {"type": "cards.returned"}),
@@ -50,6 +75,7 @@ KINDS: Final[dict[str, tuple[str, Callable[[int], Event]]]] = {
     "many_drawn": ("mus-played", lambda i: {"type": "cards.drawn",
                                             "draws": [[(i + j) % 4, j // 256 % 33, j % 256]
                                                       for j in range(5500)]}),
+    "pool": ("mus-played", _pool),
     "many_thrown": ("azi-played_four", lambda i: {"type": "cards.discarded", "sigs": {},
                     "discards": {str(s): {"count": 255, "lock": f"{i:064x}"} for s in range(3)}}),
 }  # fmt: skip

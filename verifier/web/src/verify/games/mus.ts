@@ -4,6 +4,7 @@ import { Dealing, cards, places, type DealingGame, type SeatPlace, type Setting,
 import type { Shown } from "../events.ts";
 
 const SIZE = 4;
+const DECK = 40;
 
 class MusDealing extends Dealing {
   #round = 0;
@@ -17,7 +18,7 @@ class MusDealing extends Dealing {
   #shown = false;
 
   constructor(setting: Setting) {
-    super(setting, SIZE, 40);
+    super(setting, SIZE, DECK);
   }
 
   /** Spec: MUS-1. */
@@ -107,7 +108,8 @@ class MusDealing extends Dealing {
   override restock(epoch: number): void {
     const { size } = this.pool();
     this.#heap = this.#heap.filter((one) => !this.#isPooled(one));
-    this.stock = places(epoch, 0, size);
+    // Only after a fault is it more than the deck, and each draw goes through all of it.
+    this.stock = places(epoch, 0, Math.min(size, DECK));
     this.#next();
   }
 
