@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from fairdeal.log.checkpoint import Checkpoint
 from fairdeal_audit.heads import kept
 from fairdeal_audit.source import HttpSource
-from fairdeal_audit.tiles import Folder, IncompleteError, tile_path
+from fairdeal_audit.tiles import Folder, IncompleteError, levels, tile_path, tiles_at
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Keys
 from seeds.local import Book
@@ -188,6 +190,45 @@ def test_what_does_not_answer_is_incomplete(monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
     with pytest.raises(IncompleteError, match="does not answer"):
         HttpSource("http://127.0.0.1:1").read("checkpoint", 100)
+
+
+def head_of(folder, size):
+    """A checkpoint of any size at all, which the log's key has signed."""
+    note = Checkpoint(ORIGIN, size, bytes(32)).sign(Book(ORIGIN).key)
+    (folder / "checkpoint").write_text(note, "utf-8")
+
+
+def by_its_size(folder, size):
+    """Takes away every tile that a log of this size has."""
+    for level in levels(size):
+        for one in tiles_at(level, size):
+            (folder / tile_path(level, *one)).unlink(missing_ok=True)
+
+
+def test_a_checkpoint_of_more_entries_than_are_served(tmp_path, run):
+    """A number is signed at once: to give up what it stands for must not be to count up to it."""
+    one, _ = two_histories(0, 800, 0)
+    write_book(one, tmp_path / "log")
+    assert run("fetch", tmp_path / "log", tmp_path / "dir", "--key", KEY)[0] == 0
+    before = files(tmp_path / "dir")
+    head_of(tmp_path / "log", 2**53 - 1)
+    code, text = run("fetch", tmp_path / "log", tmp_path / "dir")
+    assert code == 3, text
+    assert files(tmp_path / "dir") == before
+    # What an interrupted fetch has left is taken away, and nothing that was verified.
+    left = [tile_path("entries", 3), tile_path(0, 3), tile_path(0, 1_234_567), tile_path(1, 0)]
+    for name in left:
+        (tmp_path / "dir" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dir" / name).write_bytes(b"bad")
+    assert run("fetch", tmp_path / "log", tmp_path / "dir")[0] == 3
+    assert files(tmp_path / "dir") == before
+    # Control: to count up to a thousandth of a millionth of that size is felt.
+    took = []
+    for size in (2**20, 2**24):
+        start = time.thread_time()
+        by_its_size(tmp_path, size)
+        took.append(time.thread_time() - start)
+    assert took[1] > 4 * took[0]
 
 
 # --- histories ----------------------------------------------------------------------------------

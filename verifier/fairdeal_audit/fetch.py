@@ -1,5 +1,6 @@
 """Fetches a log, and believes nothing of it that its signed root does not say. Spec: AUD-1."""
 
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from fairdeal_verifier.note import MAX_NOTE, Checkpoint, LogKey
 from fairdeal_verifier.primitives import leaf_hash
 from fairdeal_verifier.rotation import Keys
 
+_TILE = re.compile(r"tile/(entries|[0-9]{1,2})/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([0-9]{1,3}))?")
 MAX_BUNDLE = WIDTH * (2 + 65_535)
 Told = Callable[[int, int], None]
 """Is told how many entries are there, and of how many."""
@@ -112,7 +114,7 @@ def fetch(
         _take(source, folder, head, verified, told)
     except IncompleteError:
         # What lies there from an interrupted fetch may be bad; what has been verified is not.
-        _drop_unverified(folder, head.size, verified)
+        _drop_unverified(folder, verified)
         try:
             _take(source, folder, head, verified, told)
         except IncompleteError:
@@ -235,15 +237,21 @@ def _other_history(
     return fetched
 
 
-def _drop_unverified(folder: Path, size: int, verified: int) -> None:
-    """Takes away tiles that no checkpoint covers yet."""
-    for level in levels(size):
-        kinds: tuple[int | str, ...] = (level, "entries") if level == 0 else (level,)
-        whole = verified >> 8 * (level + 1)
-        kept_ones = list(tiles_at(level, verified, whole))
-        for one in tiles_at(level, size, whole):
-            for kind in kinds if one not in kept_ones else ():
-                (folder / tile_path(kind, *one)).unlink(missing_ok=True)
+def _drop_unverified(folder: Path, verified: int) -> None:
+    """Takes away tiles that no checkpoint covers yet.
+
+    It goes by the files that there are, never by the size that a checkpoint states: that may be
+    any number, and whoever states it need not have served a single entry.
+    """
+    for path in sorted((folder / "tile").rglob("*")):
+        match = _TILE.fullmatch(path.relative_to(folder).as_posix())
+        if match is None or not path.is_file():
+            continue
+        level = 0 if match[1] == "entries" else int(match[1])
+        width = int(match[3] or WIDTH)
+        number = int(re.sub("[x/]", "", match[2]))
+        if number * WIDTH + width > verified >> 8 * level:
+            path.unlink()
 
 
 def _drop_partial(folder: Path, size: int) -> None:
