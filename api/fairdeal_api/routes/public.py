@@ -66,18 +66,20 @@ async def events_reply(call: Call, table: str, hand: int | None) -> Reply:
     def read() -> dict[str, Any]:
         return lookup.events(service, table, query["after"], query["limit"], hand)
 
-    page = read()
+    def newest() -> int:
+        return service.dealer.slots.get(table).table.seq
+
+    page, seq = read(), newest()
     if not page["events"] and wait:
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
                 while not page["events"]:
                     # Whatever is logged at the table wakes: also another hand's, or an older one.
                     await service.dealer.wait_for_event(table, wait)
-                    page = read()
-                    if service.draining or service.frozen:
-                        break
-    seq = service.dealer.slots.get(table).table.seq
-    return json_reply(page, headers=[NO_STORE, etag(seq)])
+                    page, before, seq = read(), seq, newest()
+                    if seq == before:
+                        break  # all are let go: the service stops, or writes nothing more
+    return json_reply(page, headers=[NO_STORE, etag(newest())])
 
 
 @operation(
