@@ -44,6 +44,7 @@ def quick(monkeypatch):
 # through one of them, one test after the other and from the beginning: it never meets its like,
 # only a worker that computes. All else is shared out file by file.
 _ALONE = (
+    "tests/docs/test_examples.py",
     "tests/faults/",
     "tests/page/",
     "tests/witness/",

@@ -23,6 +23,8 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.cosignature import WitnessKey
 
 PREFIX: Final = "FAIRDEAL_"
+# What the environment may hold besides: the file of settings, and whose key `fairdeal play` has.
+_OTHERS: Final = {PREFIX + "CONFIG", PREFIX + "OPERATOR_KEY"}
 _URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
 _ORIGIN = re.compile(r"[\x21-\x2a\x2c-\x7e]{1,200}")
 # pydantic-settings asks the class for its sources, so the file's path has to reach it from aside.
@@ -183,7 +185,7 @@ def load(config: Path | None = None, **flags: object) -> Settings:
     path = config or (Path(text) if (text := os.environ.get(PREFIX + "CONFIG")) else None)
     if path is not None:
         _check_file(path)
-    known = {PREFIX + name.upper() for name in Settings.model_fields} | {PREFIX + "CONFIG"}
+    known = {PREFIX + name.upper() for name in Settings.model_fields} | _OTHERS
     # A misspelt variable would be ignored without a word.
     strangers = sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
     if strangers:

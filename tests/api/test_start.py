@@ -415,6 +415,11 @@ def test_faults_of_a_file_are_sentences(tmp_path, text, words):
     assert words in sentence
 
 
+def test_the_key_of_whoever_plays_is_no_setting_and_no_fault(monkeypatch):
+    monkeypatch.setenv("FAIRDEAL_OPERATOR_KEY", "fd_live_x")
+    assert "fd_live_x" not in repr(load())
+
+
 def test_a_misspelt_variable_is_a_fault(monkeypatch):
     monkeypatch.setenv("FAIRDEAL_PROT", "1")
     with pytest.raises(ConfigurationError, match="FAIRDEAL_PROT"):

@@ -1,0 +1,122 @@
+"""What the documents show can be done: the example runs, and the settings are those there are."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairdeal_api.settings import Settings
+from tests.api.test_process import new_key, serving
+
+ROOT = Path(__file__).parents[2]
+API = (ROOT / "docs/api.md").read_text("utf-8")
+OPERATIONS = (ROOT / "docs/operations.md").read_text("utf-8")
+
+
+def example():
+    (found,) = re.findall(r"^```python\n(.*?)^```$", API, re.MULTILINE | re.DOTALL)
+    return found
+
+
+@pytest.fixture
+def played(tmp_path):
+    """Runs the example, or another one made of it, in an empty folder beside a service."""
+    data, folder = tmp_path / "data", tmp_path / "folder"
+    folder.mkdir()
+    with serving(data) as (_, client):
+        environment = os.environ | {
+            "SERVICE": str(client.base_url).rstrip("/"),
+            "KEY": new_key(data),
+            "no_proxy": "127.0.0.1",
+        }
+
+        def play(text):
+            done = subprocess.run(
+                [sys.executable, "-I", "-c", text],
+                cwd=folder, env=environment, capture_output=True, text=True, check=False,
+                timeout=60,
+            )  # fmt: skip
+            return done, folder
+
+        yield play
+
+
+def test_the_hand_of_the_api_page_is_dealt_and_verified(played):
+    done, folder = played(example())
+    assert done.returncode == 0, done.stderr
+    *hands, link = done.stdout.splitlines()
+    assert [line[0] for line in hands] == ["0", "1", "2", "3"]
+    assert len({card for line in hands for card in line.split()[1:]}) == 16
+    assert "/v/tbl_" in link
+    verified = subprocess.run(
+        [
+            sys.executable, ROOT / "verifier/fairdeal_verifier", "--lang", "en",
+            "--key", folder / "log.vkey", folder / "kozel.fair.json",
+        ],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert verified.returncode == 0, verified.stdout
+    assert "one party may have held all" in verified.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("bytes([seat])", "bytes([seat + 1])"),
+        ("fairdeal/1 ", "fairdeal/2 "),
+        ("terms, (1)", "commitment, (1)"),
+    ],
+)
+def test_control_a_seal_that_is_made_otherwise_opens_nothing(played, old, new):
+    assert example().count(old) == 1
+    done, folder = played(example().replace(old, new))
+    assert "HTTP Error 422" in done.stderr
+    assert not list(folder.iterdir())
+
+
+def settings_told(text):
+    """The rows of the table of settings: names, and what the default is said to be."""
+    section = re.search(r"^## Settings$(.*?)^## ", text, re.MULTILINE | re.DOTALL)
+    assert section
+    found = {}
+    for names, default in re.findall(r"^\| (`.+?) \| (.+?) \|", section[1], re.MULTILINE):
+        for name in re.findall(r"`(\w+)`", names):
+            assert name not in found
+            found[name] = default
+    return found
+
+
+def faults(text):
+    told = settings_told(text)
+    found = sorted(told.keys() ^ Settings.model_fields.keys())
+    for name, field in Settings.model_fields.items():
+        default = told.get(name, "")
+        if default.startswith("`") and "<" not in default:
+            is_it = default.strip("`").lower() == str(field.default).lower()
+        else:
+            is_it = field.default in (None, ()) or name.startswith("witness")
+        if name in told and not is_it:
+            found.append(f"{name}: {default}")
+    return found
+
+
+def test_the_table_of_settings_has_them_all_with_their_defaults():
+    assert faults(OPERATIONS) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("| `port` | `8080` |", "| `port` | `80` |", "port: `80`"),
+        ("| `port` | `8080` |", "| `prot` | `8080` |", "port"),
+        ("| `host` | `127.0.0.1` |", "| `host` | none |", "host: none"),
+    ],
+)
+def test_control_a_setting_told_otherwise_is_found(old, new, fault):
+    assert OPERATIONS.count(old) == 1
+    assert fault in faults(OPERATIONS.replace(old, new))
