@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import socket
 import threading
 import time
 import tracemalloc
@@ -16,18 +15,12 @@ import pytest
 from fairdeal_audit import source
 from fairdeal_audit.source import HttpSource
 from fairdeal_audit.tiles import IncompleteError
+from tests.audit.hosts import Hosts, byte_by_byte
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 ENOUGH = 3
 """Seconds in which a source that gives up in half of one has given up, and another has not."""
-
-
-def byte_by_byte(text):
-    """A byte of a text now and then, and another one instead of its end."""
-    for byte in itertools.chain(text, itertools.repeat(text[-1])):
-        yield bytes([byte])
-        time.sleep(0.02)
 
 
 ENDLESS = {
@@ -43,49 +36,6 @@ CONTENT = {
     "what is asked for": HEAD + b"Content-Length: 2\r\n\r\nab",
     "chunks": CHUNKED + b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n",
 }
-
-
-class Hosts:
-    """Answers every request with parts, until the test is over."""
-
-    def __init__(self):
-        self.over = threading.Event()
-        self.threads: list[threading.Thread] = []
-        self.listening: list[socket.socket] = []
-
-    def __call__(self, parts) -> str:
-        """Listens; gives the address."""
-        listening = socket.create_server(("127.0.0.1", 0))
-        self.listening.append(listening)
-        self.start(self._accept, listening, parts)
-        return f"http://127.0.0.1:{listening.getsockname()[1]}"
-
-    def start(self, *called):
-        self.threads.append(threading.Thread(target=called[0], args=called[1:], daemon=True))
-        self.threads[-1].start()
-
-    def _accept(self, listening, parts):
-        with suppress(OSError):
-            while True:
-                self.start(self._answer, listening.accept()[0], parts)
-
-    def _answer(self, connection, parts):
-        with connection, suppress(OSError):
-            connection.recv(65_536)
-            for part in parts():
-                if self.over.is_set():
-                    return
-                connection.sendall(part)
-
-    def stop(self):
-        """What still reads gets an end, too."""
-        self.over.set()
-        for one in self.listening:
-            one.shutdown(socket.SHUT_RDWR)
-            one.close()
-        for thread in self.threads:
-            thread.join(10)
-            assert not thread.is_alive()
 
 
 @pytest.fixture

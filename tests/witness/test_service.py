@@ -6,7 +6,10 @@ import json
 import re
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from typer.testing import CliRunner
 
@@ -20,9 +23,11 @@ from fairdeal_api.ledger import Frozen
 from fairdeal_api.service import initialise
 from fairdeal_api.settings import ConfigurationError, Settings, load
 from fairdeal_api.system import StartRefused
+from fairdeal_api.witnessing import circle
 from fairdeal_verifier import verify
 from tests.api.conftest import Site
 from tests.api.play import Operator, bearer, expect, idempotency
+from tests.audit.hosts import Hosts, byte_by_byte
 from tests.witness.stand import wait_until
 
 
@@ -276,6 +281,36 @@ def test_an_endless_answer_is_cut_off(made, make_witness):
     one.status, one.text = 200, b"x" * 5_000_000
     with Site(made(one)) as site:
         assert not state(site)["witnesses"][0]["answering"]
+
+
+@pytest.fixture
+def slow(make_witness):
+    """A witness that answers byte by byte, and never to the end of its head."""
+    hosts = Hosts()
+    one = make_witness()
+    one.port = urlsplit(hosts(lambda: byte_by_byte(b"HTTP/1.1 200 OK\r\nA: b"))).port
+    one.hosts = hosts
+    yield one
+    hosts.stop()
+
+
+def test_a_start_does_not_wait_for_an_answer_without_an_end(made, slow, monkeypatch):
+    monkeypatch.setattr(circle, "_SECONDS", 0.5)
+    start = time.monotonic()
+    with Site(made(slow)) as site:
+        assert time.monotonic() - start < 10
+        assert not state(site)["witnesses"][0]["answering"]
+
+
+def test_control_a_timeout_of_silence_does(slow):
+    with (
+        httpx2.Client(trust_env=False, timeout=0.5) as client,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        asked = pool.submit(client.post, slow.url)
+        with pytest.raises(TimeoutError):
+            asked.result(3)
+        slow.hosts.stop()
 
 
 # --- a witness ahead, or of another history -----------------------------------------------------

@@ -78,11 +78,10 @@ class Witnesses:
         self._behind = head.chosen
         if not self.members:
             return
-        with (
-            httpx2.Client(trust_env=False, timeout=_SECONDS / 2) as client,
-            ThreadPoolExecutor(len(self.members)) as pool,
-        ):
-            said = list(pool.map(lambda one: self._ask_once(client, one, head), self.members))
+        # In a thread with a loop of its own, so that each request has an end however slowly a
+        # witness answers: a timeout of the client's is one of silence.
+        with ThreadPoolExecutor(1) as pool:
+            said = pool.submit(asyncio.run, self._ask_all(head)).result()
         for witness, verdict in zip(self.members, said, strict=True):
             if verdict is Said.CONFLICT:
                 raise StartRefused(
@@ -100,27 +99,9 @@ class Witnesses:
                     )
         self._count(head)
 
-    def _ask_once(self, client: httpx2.Client, witness: Witness, head: Head) -> Said | None:
-        said: Said | None = Said.UNWILLING
-        end = monotonic() + 1000 * _SECONDS
-        for _ in range(MAX_TURNS):
-            try:
-                with client.stream(
-                    "POST", witness.url + PATH, content=witness.body(head, self._tree)
-                ) as answer:
-                    body = b""
-                    for part in answer.iter_raw():
-                        body += part
-                        if len(body) > MAX_ANSWER or monotonic() > end:
-                            break
-            except (httpx2.HTTPError, httpx2.InvalidURL):
-                witness.status = 0
-                return Said.UNWILLING
-            media = answer.headers.get("content-type", "")
-            said = witness.take(head, len(self._tree), answer.status_code, media, body)
-            if said is not Said.AGAIN:
-                break
-        return said
+    async def _ask_all(self, head: Head) -> list[Said | None]:
+        async with httpx2.AsyncClient(trust_env=False, timeout=_SECONDS) as client:
+            return await asyncio.gather(*[self._ask(client, one, head) for one in self.members])
 
     # --- while it runs --------------------------------------------------------------------------
 
@@ -221,7 +202,7 @@ class Witnesses:
             except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError):
                 witness.status = 0
                 return Said.UNWILLING
-            newest = self._ledger.size if self._ledger else 0
+            newest = self._ledger.size if self._ledger else len(self._tree)
             said = witness.take(head, newest, answer.status, answer.media, answer.body)
             if said is not Said.AGAIN:
                 break
