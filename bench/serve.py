@@ -8,14 +8,14 @@ import sys
 
 import uvicorn
 
-from fairdeal_api.connections import Heads
+from fairdeal_api.connections import QuietConnections
 from fairdeal_api.server import config_of
 
 
 def main(module: str) -> None:
     """Serve until told to stop, with the service's own settings of uvicorn."""
     listening = socket.create_server(("127.0.0.1", 0))
-    config = config_of(importlib.import_module(module).app, Heads(10))
+    config = config_of(importlib.import_module(module).app, QuietConnections(10))
     print(f"listening on http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
     uvicorn.Server(config).run(sockets=[listening])
 

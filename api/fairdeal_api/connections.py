@@ -1,13 +1,14 @@
-"""Connections whose request does not come: a head has a time and a size, and a body has a time.
+"""Connections that stand still: a head and a body have a time, an answer waits to be taken.
 
-uvicorn waits for the rest of a head for ever and takes one of any length. Some hundred sockets
-that send a byte now and then would keep every descriptor from everybody else.
+uvicorn waits for the rest of a head for ever and takes one of any length, and it goes on with the
+requests of a connection whose answers nobody reads. Some hundred sockets that send a byte now and
+then, or read none, would keep every descriptor, or every place at work, from everybody else.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -18,7 +19,18 @@ IDLE_SECONDS: Final = 30
 """How long a connection may stay open between two requests."""
 
 
-class Heads:
+class Quiet(NamedTuple):
+    """A connection without a request under way, as it was last looked at."""
+
+    newest: object
+    """Its newest request, which has its answer; None before the first."""
+    due: int
+    """When it is closed, if nothing happens, in monotonic milliseconds."""
+    left: int
+    """Bytes of the answer that the other side has not taken."""
+
+
+class QuietConnections:
     """Connections, and until when those that have no request under way may go on without one.
 
     They are looked at now and then. A timer for each head would cost each request more than its
@@ -26,48 +38,58 @@ class Heads:
     """
 
     def __init__(self, seconds: int) -> None:
-        """Give each head so much time."""
+        """Give each head so much time, and as much to each part of an answer to be taken."""
         self._patience = 1000 * seconds
-        self._due: dict[HeadProtocol, tuple[object, int]] = {}
-        """By connection: its newest request when it was last seen without one, and the time."""
+        self._seen: dict[WatchedProtocol, Quiet] = {}
 
-    def begin(self, connection: HeadProtocol) -> None:
+    def begin(self, connection: WatchedProtocol) -> None:
         """A connection is made: its first head is due."""
-        self._due[connection] = None, system.monotonic() + self._patience
+        self._seen[connection] = Quiet(None, system.monotonic() + self._patience, 0)
 
-    def end(self, connection: HeadProtocol) -> None:
+    def end(self, connection: WatchedProtocol) -> None:
         """It is closed."""
-        self._due.pop(connection, None)
+        self._seen.pop(connection, None)
 
     def sweep(self) -> None:
         """Close those whose time is over."""
         now = system.monotonic()
-        for connection, (newest, due) in list(self._due.items()):
+        for connection, seen in list(self._seen.items()):
             if not connection.answered:
                 continue
-            if connection.cycle is not newest:
+            if connection.cycle is not seen.newest:
                 # One was answered since. Silence is allowed for longer than a head is.
-                end = now + 1000 * IDLE_SECONDS + self._patience
-                self._due[connection] = connection.cycle, end
-            elif now >= due:
-                self.end(connection)
-                connection.transport.close()
+                due = now + 1000 * IDLE_SECONDS + self._patience
+                self._seen[connection] = Quiet(connection.cycle, due, connection.left)
+            elif now >= seen.due:
+                if connection.left < seen.left:
+                    self._seen[connection] = Quiet(
+                        seen.newest, now + self._patience, connection.left
+                    )
+                else:
+                    self.end(connection)
+                    connection.transport.abort()  # to close it would be to wait for who reads it
 
 
-class HeadProtocol(HttpToolsProtocol):
+class WatchedProtocol(HttpToolsProtocol):
     """uvicorn's, with an end to waiting. Its `cycle` is the connection's newest request."""
 
-    def __init__(self, heads: Heads, **uvicorn: Any) -> None:  # noqa: ANN401 - uvicorn's own
-        """Be watched by `heads`."""
+    def __init__(self, quiet: QuietConnections, **uvicorn: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        """Be watched by `quiet`."""
         super().__init__(**uvicorn)
-        self._heads = heads
+        self._quiet = quiet
         self._received = 0
+        self._full = False
 
     @property
     def answered(self) -> bool:
         """Whether every request has its answer, though one's body may still be coming."""
         newest: RequestResponseCycle | None = self.cycle  # none at first, whatever uvicorn says
         return newest is None or newest.response_complete
+
+    @property
+    def left(self) -> int:
+        """Bytes of answers that have not left."""
+        return self.transport.get_write_buffer_size()
 
     @property
     def _in_head(self) -> bool:
@@ -77,11 +99,11 @@ class HeadProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first head."""
         super().connection_made(transport)
-        self._heads.begin(self)
+        self._quiet.begin(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
-        self._heads.end(self)
+        self._quiet.end(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -100,6 +122,21 @@ class HeadProtocol(HttpToolsProtocol):
         super().on_message_complete()
         self.cycle.more_body = False  # uvicorn says so only while the answer has not gone
 
+    def on_response_complete(self) -> None:
+        """Go on with the next request, but not before so large an answer is taken."""
+        if self.flow.write_paused and not self.transport.is_closing():
+            self._full = True
+            self.flow.pause_reading()
+        else:
+            super().on_response_complete()
+
+    def resume_writing(self) -> None:
+        """Most of the answer is taken."""
+        super().resume_writing()
+        if self._full:
+            self._full = False
+            super().on_response_complete()
+
 
 class Bodies:
     """Requests whose body has not come yet, and until when it may.
@@ -107,17 +144,24 @@ class Bodies:
     A timer for each would cost more than reading the body, which is almost always there.
     """
 
-    def __init__(self, seconds: int) -> None:
-        """Give each body so much time."""
+    def __init__(self, seconds: int, limit: int) -> None:
+        """Give each body so much time, and wait for so many at a time."""
         self._patience = 1000 * seconds
+        self._limit = limit
         self._tasks: dict[asyncio.Task[object], int] = {}
         self._late: set[asyncio.Task[object]] = set()
 
+    def __len__(self) -> int:
+        """How many are waited for: such a request is not at work."""
+        return len(self._tasks)
+
     def begin(self) -> asyncio.Task[object]:
-        """The current task waits for a body."""
+        """The current task waits for a body; if there are too many, whoever began first no more."""
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a request is a task")
+        if len(self._tasks) >= self._limit:
+            self._give_up(next(iter(self._tasks)))
         self._tasks[task] = system.monotonic() + self._patience
         return task
 
@@ -133,11 +177,14 @@ class Bodies:
         task.uncancel()
         return True
 
+    def _give_up(self, task: asyncio.Task[object]) -> None:
+        self.end(task)
+        self._late.add(task)
+        task.cancel()
+
     def sweep(self) -> None:
         """Cancel those whose time is over."""
         now = system.monotonic()
         for task, due in list(self._tasks.items()):
             if now >= due:
-                self.end(task)
-                self._late.add(task)
-                task.cancel()
+                self._give_up(task)

@@ -54,7 +54,8 @@ class Gate:
         scope["fairdeal.service"] = self._service
         metrics = self._service.metrics
         started = time.perf_counter_ns()
-        if self._in_flight >= self._limit or self._service.draining:
+        at_work = self._in_flight - len(self._service.bodies)
+        if at_work >= self._limit or self._service.draining:
             await send_reply(problem_reply(Problem("unavailable"), scope), scope, send)
             metrics.count("", 503, 0)
             return

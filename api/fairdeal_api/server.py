@@ -15,7 +15,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from fairdeal_api.app import create_app
-from fairdeal_api.connections import IDLE_SECONDS, HeadProtocol, Heads
+from fairdeal_api.connections import IDLE_SECONDS, QuietConnections, WatchedProtocol
 from fairdeal_api.logging import LOG, tame_libraries
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
@@ -97,9 +97,9 @@ def _allow_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def config_of(app: ASGIApp, heads: Heads) -> uvicorn.Config:
+def config_of(app: ASGIApp, quiet: QuietConnections) -> uvicorn.Config:
     """How an application is served; the bench's yardsticks are served in the same way."""
-    protocol: Any = partial(HeadProtocol, heads)  # uvicorn calls it as it would a class
+    protocol: Any = partial(WatchedProtocol, quiet)  # uvicorn calls it as it would a class
     return uvicorn.Config(
         app,
         loop="uvloop",
@@ -131,5 +131,5 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
     tame_libraries()
     _allow_descriptors()
-    config = config_of(create_app(settings, service), service.heads)
+    config = config_of(create_app(settings, service), service.quiet)
     _Server(config, service).run(sockets=[listening])

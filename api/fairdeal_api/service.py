@@ -15,7 +15,7 @@ from fairdeal.merkle import EMPTY_ROOT, Tree
 from fairdeal_api import keyring, system
 from fairdeal_api import ledger as ledgers
 from fairdeal_api.anchor import Anchor, verify_start
-from fairdeal_api.connections import Bodies, Heads
+from fairdeal_api.connections import Bodies, QuietConnections
 from fairdeal_api.credentials import Credentials, OperatorKeys
 from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.dealer import Dealer
@@ -89,6 +89,9 @@ def initialise(settings: Settings) -> VerifierKey:
 class Service:
     """Everything that is alive while the service runs."""
 
+    _more_to_forget = False
+    _sweeper: asyncio.Task[None] | None = None
+
     def __init__(
         self,
         settings: Settings,
@@ -161,10 +164,9 @@ class Service:
             fatal=fatal,
         )
         self.deadlines = Deadlines()
-        self.heads, self.bodies = Heads(settings.head_seconds), Bodies(settings.body_seconds)
+        self.quiet = QuietConnections(settings.head_seconds)
+        self.bodies = Bodies(settings.body_seconds, settings.max_in_flight)
         self.dealer = self._make_dealer()
-        self._more_to_forget = False
-        self._sweeper: asyncio.Task[None] | None = None
         self._measure()
 
     def _make_dealer(self) -> Dealer:
@@ -301,7 +303,7 @@ class Service:
         if turn % _REVOKED_EVERY == 0:
             self.operators.refresh()
             self.ledger.look_at_epoch(self.reader.head())
-        self.heads.sweep()
+        self.quiet.sweep()
         self.bodies.sweep()
         if self.frozen:
             return  # nothing is written any more

@@ -94,7 +94,10 @@ class Settings(BaseSettings):
     max_in_flight: int = Field(default=1000, ge=1, description="Requests at a time before 503.")
     max_waiting: int = Field(default=500, ge=0, description="Long polls at a time before 429.")
     head_seconds: int = Field(
-        default=10, ge=1, le=600, description="Time to send a request's head in."
+        default=10,
+        ge=1,
+        le=600,
+        description="Time to send a request's head in, and to take more of an answer.",
     )
     body_seconds: int = Field(default=10, ge=1, le=600, description="Time to send a body in.")
     log_requests: bool = Field(default=False, description="A log line for every request.")

@@ -136,3 +136,63 @@ def test_a_body_that_nobody_waited_for_is_not_a_head(site: Site) -> None:
             time.sleep(0.01)
         wire.send(WHOLE)
         assert wire.receive().status == 200
+
+
+GREEDY = 30
+PAGE = b"GET /verify HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+MANY_PAGES = (PAGE + b"\r\n") * 60
+
+
+def test_answers_that_nobody_takes_hold_up_nobody(site: Site) -> None:
+    """`max_in_flight` counts requests at work, not answers under way."""
+    site.environment["FAIRDEAL_MAX_IN_FLIGHT"] = str(GREEDY - 5)
+    port = site.start(init=True)
+    with connections(port, GREEDY) as greedy:
+        for connection in greedy:
+            connection.sendall(MANY_PAGES)
+        time.sleep(1)
+        for _ in range(20):
+            with site.wire() as wire:
+                assert wire.ask("GET", "/healthz").status == 200
+        # Whoever reads gets all of them, late as it is, and goes on.
+        for connection in greedy[:2]:
+            assert _read(connection, MANY_PAGES.count(b"GET")) == MANY_PAGES.count(b"GET")
+            connection.sendall(PAGE + b"Connection: close\r\n\r\n")
+            assert _read(connection) == 1
+
+
+BODY = (
+    b"POST /v1/seats/claim HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Idempotency-Key: a\r\nContent-Length: 30\r\n\r\n"
+)
+
+
+def test_bodies_that_do_not_come_hold_up_nobody(site: Site) -> None:
+    site.environment["FAIRDEAL_MAX_IN_FLIGHT"] = str(GREEDY - 5)
+    site.environment["FAIRDEAL_BODY_SECONDS"] = "600"
+    port = site.start(init=True)
+    with connections(port, GREEDY) as slow:
+        for connection in slow:
+            connection.sendall(BODY)
+        time.sleep(0.5)
+        for _ in range(20):
+            with site.wire() as wire:
+                assert wire.ask("GET", "/healthz").status == 200
+                # One of the slow ones makes room for it.
+                assert wire.ask("POST", "/v1/tables", {}, key="a").status == 401
+                assert wire.ask("POST", "/v1/seats/claim", {"code": "no"}, key="a").status < 500
+        assert 5 <= closed_or_answered(slow) < GREEDY
+
+
+def closed_or_answered(found: list[socket.socket]) -> int:
+    readable, _, _ = select.select(found, [], [], 0)
+    return len(readable)
+
+
+def _read(connection: socket.socket, answers: int = 2) -> int:
+    """How many whole answers come, up to so many, before the connection ends."""
+    connection.settimeout(20)
+    got = b""
+    while got.count(b"</html>") < answers and (chunk := connection.recv(1 << 20)):
+        got += chunk
+    return min(got.count(b"</html>"), got.count(b"HTTP/1.1 200 OK"))
