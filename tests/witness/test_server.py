@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 
 import httpx2
 import pytest
@@ -21,11 +24,11 @@ from fairdeal.log.witness import MAX_BODY, Submission
 from fairdeal_api import system
 from fairdeal_api.cli import app
 from fairdeal_api.system import StartRefused
-from fairdeal_api.witnessing import memory
+from fairdeal_api.witnessing import memory, server
 from fairdeal_api.witnessing.memory import Memory, initialise
 from fairdeal_api.witnessing.server import WitnessApp
 from seeds.local import named
-from tests.witness.stand import OneLog
+from tests.witness.stand import OneLog, wait_until
 
 LOG = OneLog()
 
@@ -333,6 +336,85 @@ def test_killed_at_any_time_it_holds_what_it_has_answered(folder):
             timer.cancel()
         held = reopened(folder)
         assert held in (answered, answered + 1)  # the one that was under way may have been held
+
+
+POST = b"POST /add-checkpoint HTTP/1.1\r\nHost: w\r\n"
+BODY = LOG.ask(0, 5)
+
+
+@pytest.fixture
+def listening(opened, monkeypatch):
+    """The server in a thread, with so many seconds for a head and for a body; gives its port."""
+    started = []
+
+    def start(seconds):
+        monkeypatch.setattr(server, "_SECONDS", seconds)
+        bound = socket.create_server(("127.0.0.1", 0))
+        running = server.Server(opened)
+        thread = threading.Thread(target=running.run, args=([bound],), daemon=True)
+        started.append((running, thread))
+        thread.start()
+        wait_until(lambda: running.started)
+        return bound.getsockname()[1]
+
+    yield start
+    for running, thread in started:
+        running.should_exit = running.force_exit = True
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def sent(port, head, more, seconds=3.0):
+    """Sends a head, then something more again and again; gives what is answered till it is over."""
+    end = time.monotonic() + seconds
+    answer = b""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.settimeout(0.02)
+        connection.sendall(head)
+        while time.monotonic() < end:
+            try:
+                got = connection.recv(65_536)
+            except ConnectionError:  # what was on its way to it had not been read
+                return answer
+            except TimeoutError:
+                pass
+            else:
+                if not got:
+                    return answer
+                answer += got
+            with contextlib.suppress(TimeoutError, ConnectionError):
+                connection.sendall(more)
+    return None
+
+
+SLOW = {
+    "silence": (b"", b"", b""),
+    "a slow head": (POST, b"A: b\r\n", b""),
+    "a slow body": (POST + b"Content-Length: 60000\r\n\r\n", b"a", b"408"),
+    "slow chunks": (POST + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n", b"408"),
+    "an endless body": (
+        POST + b"Content-Length: 999999999\r\n\r\n", b"a" * 65_536, b"400"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_request_that_does_not_come_to_an_end(name, listening):
+    """WIT-4: a connection is not kept for it."""
+    head, more, status = SLOW[name]
+    port = listening(0.4)
+    answer = sent(port, head, more)
+    assert answer is not None
+    assert answer[9:12] in ((b"", status) if name == "an endless body" else (status,))
+    # Whoever sends a whole one is answered, before and after.
+    whole = POST + b"Content-Length: %d\r\nConnection: close\r\n\r\n" % len(BODY) + BODY
+    assert sent(port, whole, b"")[9:12] == b"200"
+
+
+@pytest.mark.parametrize("name", ["silence", "a slow head", "a slow body", "slow chunks"])
+def test_control_with_patience_the_connection_is_kept(name, listening):
+    head, more, _ = SLOW[name]
+    assert sent(listening(60), head, more) is None
 
 
 def test_the_command_line(tmp_path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import Receive, Scope, Send
@@ -15,13 +17,17 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.witness import MAX_BODY
 from fairdeal_api import system
+from fairdeal_api.connections import HeadProtocol, Heads
 from fairdeal_api.logging import LOG
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing.memory import Memory
 
 PATH: Final = "/add-checkpoint"
+_SECONDS: Final = 10
+"""For a request's head, and for its body."""
 _TEXT: Final = b"text/plain; charset=utf-8"
 _SIZE: Final = b"text/x.tlog.size"
+_CLOSE: Final = (b"connection", b"close")
 _WHY: Final = {
     400: "the request is not one of tlog-witness",
     403: "the log has not signed this checkpoint",
@@ -46,10 +52,16 @@ class WitnessApp:
         elif scope["method"] != "POST":
             await _send(send, 405, _TEXT, b"POST only\n", (b"allow", b"POST"))
         else:
-            body = await _body(receive)
+            try:
+                async with asyncio.timeout(_SECONDS):
+                    body = await _body(receive)
+            except TimeoutError:
+                await _send(send, 408, _TEXT, b"the body took too long\n", _CLOSE)
+                return
             if body is not None:
                 status, media, text = self.answer(body)
-                await _send(send, status, media, text)
+                # The rest of one that is too long is not waited for.
+                await _send(send, status, media, text, *[_CLOSE] * (len(body) > MAX_BODY))
 
     def answer(self, body: bytes) -> tuple[int, bytes, bytes]:
         """Status, media type and body of the answer. Spec: WIT-4."""
@@ -69,16 +81,15 @@ class WitnessApp:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The whole body, one byte more than is allowed at most; None if the client has gone."""
-    body = b""
+    """The body; one that is too long as far as shows that it is. None if the client has gone."""
+    body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        if len(body) <= MAX_BODY:
-            body += message.get("body", b"")[: MAX_BODY + 1]
-        if not message.get("more_body", False):
-            return body
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY or not message.get("more_body", False):
+            return bytes(body)
 
 
 async def _send(
@@ -95,16 +106,48 @@ async def _send(
     await send({"type": "http.response.body", "body": body})
 
 
-class _Server(uvicorn.Server):
-    """Says where it listens, once it does."""
+class Server(uvicorn.Server):
+    """Says where it listens, once it does, and closes connections whose request does not come."""
+
+    def __init__(self, memory: Memory) -> None:
+        """Answer from a folder."""
+        self._heads = Heads(_SECONDS)
+        self._sweeper: asyncio.Task[None] | None = None
+        protocol: Any = partial(HeadProtocol, self._heads)  # uvicorn calls it as it would a class
+        config = uvicorn.Config(
+            WitnessApp(memory),
+            http=protocol,
+            ws="none",
+            loop="uvloop",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=5,
+        )
+        super().__init__(config)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SECONDS / 4)
+            self._heads.sweep()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say where."""
         await super().startup(sockets)
         if not self.should_exit and sockets:
             host, port = sockets[0].getsockname()[:2]
             shown = f"[{host}]" if ":" in host else host
             LOG.write("witness.listening", address=f"{shown}:{port}")
+            self._sweeper = asyncio.create_task(self._sweep())
             print(f"listening on http://{shown}:{port}", flush=True)  # noqa: T201 - for who started us
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let go of everything."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        await super().shutdown(sockets)
 
 
 def run(folder: Path, logs: Iterable[VerifierKey], host: str, port: int) -> None:
@@ -123,17 +166,6 @@ def run(folder: Path, logs: Iterable[VerifierKey], host: str, port: int) -> None
         except OSError as error:
             listening.close()
             raise StartRefused(f"{host}:{port} cannot be listened on ({error.strerror}).") from None
-        config = uvicorn.Config(
-            WitnessApp(memory),
-            http="httptools",
-            loop="uvloop",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=5,
-        )
-        _Server(config).run(sockets=[listening])
+        Server(memory).run(sockets=[listening])
     finally:
         memory.close()
