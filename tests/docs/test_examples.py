@@ -1,4 +1,4 @@
-"""What the documents show can be done: the example runs, and the settings are those there are."""
+"""What the documents show can be done: the example runs; settings and codes are those there are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fairdeal_api.problems import KINDS
 from fairdeal_api.settings import Settings
 from tests.api.test_process import new_key, serving
 
@@ -120,3 +121,29 @@ def test_the_table_of_settings_has_them_all_with_their_defaults():
 def test_control_a_setting_told_otherwise_is_found(old, new, fault):
     assert OPERATIONS.count(old) == 1
     assert fault in faults(OPERATIONS.replace(old, new))
+
+
+def codes_told(text):
+    """The table of codes, as (status, code); a row may have several statuses."""
+    found = set()
+    section = text.partition("\n## Codes\n")[2]
+    for statuses, cell in re.findall(r"^\| ([\d /]+) \| (.+) \|$", section, re.MULTILINE):
+        groups = re.sub(r"\([^)]*\)", "", cell.partition(":")[0]).split(" / ")
+        numbers = list(map(int, statuses.split(" / ")))
+        assert len(numbers) == len(groups), statuses
+        for number, group in zip(numbers, groups, strict=True):
+            found |= {(number, code) for code in re.findall(r"`(\w+)`", group)}
+    return found
+
+
+def test_the_page_of_the_api_has_every_code_with_its_status():
+    assert codes_told(API) == {(kind.status, code) for code, kind in KINDS.items()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("`too_early`, ", ""), ("| 412 |", "| 409 |"), ("`internal` / ", "`internal`, `more` / ")],
+)
+def test_control_a_code_told_otherwise_is_found(old, new):
+    assert API.count(old) == 1
+    assert codes_told(API.replace(old, new)) != codes_told(API)
