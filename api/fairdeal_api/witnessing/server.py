@@ -17,7 +17,7 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.witness import MAX_BODY
 from fairdeal_api import system
-from fairdeal_api.connections import HeadProtocol, Heads
+from fairdeal_api.connections import QuietConnections, WatchedProtocol
 from fairdeal_api.logging import LOG
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing.memory import Memory
@@ -111,9 +111,10 @@ class Server(uvicorn.Server):
 
     def __init__(self, memory: Memory) -> None:
         """Answer from a folder."""
-        self._heads = Heads(_SECONDS)
+        self._quiet = QuietConnections(_SECONDS)
         self._sweeper: asyncio.Task[None] | None = None
-        protocol: Any = partial(HeadProtocol, self._heads)  # uvicorn calls it as it would a class
+        # uvicorn calls it as it would a class
+        protocol: Any = partial(WatchedProtocol, self._quiet)
         config = uvicorn.Config(
             WitnessApp(memory),
             http=protocol,
@@ -131,7 +132,7 @@ class Server(uvicorn.Server):
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(_SECONDS / 4)
-            self._heads.sweep()
+            self._quiet.sweep()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say where."""
