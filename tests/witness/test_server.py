@@ -268,7 +268,7 @@ class Process:
         arguments = ["witness", "serve", "--data", str(folder), "--log", vkey, "--port", "0"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "fairdeal_api.cli", *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         line = self.process.stdout.readline()
         assert line.startswith("listening on "), line
@@ -281,6 +281,19 @@ class Process:
         self.process.kill()
         self.process.wait(10)
         self.process.stdout.close()
+        self.said = self.process.stderr.read()
+        self.process.stderr.close()
+
+
+def test_what_is_no_http_leaves_no_line_in_the_log(folder):
+    with Process(folder, str(LOG.key.verifier)) as running:
+        address = httpx2.URL(running.url)
+        with socket.create_connection((address.host, address.port), 10) as connection:
+            connection.sendall(b"\x16\x03\x01 no HTTP\r\n\r\n")
+            assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
+    assert [json.loads(line)["event"] for line in running.said.splitlines()] == [
+        "witness.listening"
+    ]
 
 
 def test_requests_at_once_never_make_it_go_back(folder):

@@ -18,7 +18,7 @@ from fairdeal.log.note import VerifierKey
 from fairdeal.log.witness import MAX_BODY
 from fairdeal_api import system
 from fairdeal_api.connections import QuietConnections, WatchedProtocol
-from fairdeal_api.logging import LOG
+from fairdeal_api.logging import LOG, tame_libraries
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing.memory import Memory
 
@@ -167,6 +167,7 @@ def run(folder: Path, logs: Iterable[VerifierKey], host: str, port: int) -> None
         except OSError as error:
             listening.close()
             raise StartRefused(f"{host}:{port} cannot be listened on ({error.strerror}).") from None
+        tame_libraries()
         Server(memory).run(sockets=[listening])
     finally:
         memory.close()
