@@ -137,7 +137,9 @@ class Chain:
         last = self.step(state.last)
         seq = last.body["seq"]
         if body["seq"] <= seq:
-            twin = self._twin(state, body["seq"])
+            # It is looked for among all that is at hand, so only for what will be told.
+            is_told = state.counts.get("CHAIN", 0) < _MOST_OF_A_CODE
+            twin = self._twin(state, body["seq"]) if is_told else -1
             text = f"the table has two events with seq {body['seq']}"
             # One that is not at hand is searched for when the evidence is written.
             self.find(index, "CHAIN", text, *((twin, index) if twin >= 0 else (index,)))

@@ -8,7 +8,7 @@ from typing import Any
 from fairdeal_audit.fetch import Fetched
 from fairdeal_audit.heads import write
 from fairdeal_audit.judge import judge
-from fairdeal_audit.proofs import evidence_for, own_note
+from fairdeal_audit.proofs import evidence_for, own_note, twins_of
 from fairdeal_audit.replay import Outcome
 from fairdeal_audit.tiles import Folder
 from fairdeal_verifier.note import LogKey
@@ -31,10 +31,11 @@ def write_evidence(folder: Path, key: LogKey, outcome: Outcome) -> dict[int, str
         old.unlink()
     tree = Folder(folder, outcome.head.size)
     note = own_note(outcome.head, outcome.keys)
+    twins = twins_of(tree, outcome.findings)
     for number, finding in enumerate(outcome.findings, 1):
         # Only what holds by itself is written: of a hand that fails because an entry is missing, or
         # that does not follow the one before, no file of this hand alone proves anything.
-        made = [(one, key) for one in evidence_for(finding, tree, note, outcome.keys)]
+        made = [(one, key) for one in evidence_for(finding, tree, note, outcome.keys, twins)]
         proof = outcome.lost.get(finding.text)
         if proof is not None and finding.code == "LOST":
             made.append((proof.evidence, proof.key))

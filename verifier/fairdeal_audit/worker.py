@@ -100,7 +100,7 @@ class Worker:
         folder = self._folder
         for at, raw in enumerate((folder.bundle if is_checked_here else folder.entries)(number)):
             index = number * WIDTH + at
-            name = _table_of(raw)
+            name = table_of(raw)
             if index < start or crc32(name) % self._shares != self._share:
                 continue
             table = name.decode("ascii", "replace")
@@ -191,7 +191,7 @@ def rotation_fault(event: Rotated, index: int, root: bytes, keys: Sequence[LogKe
     return event.fault()
 
 
-def _table_of(raw: bytes) -> bytes:
+def table_of(raw: bytes) -> bytes:
     """Finds the table's name in an event that is not parsed yet; in what is none, anything."""
     at = raw.rfind(_TABLE)
     return raw[at + len(_TABLE) : at + len(_TABLE) + _NAME] if at >= 0 else b""
