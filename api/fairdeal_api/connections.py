@@ -117,6 +117,18 @@ class WatchedProtocol(HttpToolsProtocol):
             if self._received > MAX_HEAD:
                 self.transport.close()
 
+    def on_headers_complete(self) -> None:
+        """The head is there.
+
+        Where another protocol is asked for, the parser skips the body, and reads it as the next
+        request if it comes later. So there is no such request here: one with a body is no HTTP.
+        """
+        if self.parser.should_upgrade() and any(
+            name in (b"content-length", b"transfer-encoding") for name, _ in self.headers
+        ):
+            raise ValueError("a body before another protocol")
+        super().on_headers_complete()
+
     def on_message_complete(self) -> None:
         """The body is there, if there was one."""
         super().on_message_complete()

@@ -153,6 +153,9 @@ class Call:
         task = bodies.begin()
         try:
             message = await self._receive()
+            if message["type"] == "http.disconnect":
+                # No body came. To take that for an empty one would be to do what nobody asked.
+                raise Problem("malformed_json")
             body: bytes = message.get("body", b"")
             if message.get("more_body", False):
                 body = await self._rest(body)
