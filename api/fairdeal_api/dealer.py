@@ -198,10 +198,12 @@ class Dealer:
     def _settle(self, draft: Draft) -> None:
         """The batch is durable: the table is now what the draft says."""
         slot, table = draft.slot, draft.table
+        before = slot.table.open_hand
         slot.table, slot.dealing, slot.next_seed = table, draft.dealing, draft.next_seed
         if (hand := table.open_hand) is None:
             self._deadlines.drop(slot.id)
-        else:
+        elif before is None or before.deadline != hand.deadline:
+            # One seat's seal or seed gives the others no more time. Spec: HAND-16, HAND-18.
             self._deadlines.set(slot.id, patience_of(hand))
         for row in draft.rows.finished:
             end = table.hand.reason if row.state == "aborted" and table.hand else None

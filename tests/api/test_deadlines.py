@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from fairdeal_api import system
 from fairdeal_api.service import initialise
 from tests.api.conftest import Site
 from tests.api.play import Devices, Operator, bearer, expect, head_of
@@ -47,6 +48,33 @@ def test_a_seat_that_does_not_come_ends_the_hand(shared, phase, reason, missing)
     assert state["server_seed"]
     types = [event["type"] for event in last_event(table.table, shared.client)]
     assert types[-2:] == ["hand.aborted", "hand.disclosed"]
+
+
+@pytest.mark.parametrize("phase", ["sealing", "opening"])
+def test_a_seat_that_comes_gives_the_others_no_more_time(site, monkeypatch, phase):
+    """HAND-16, HAND-18: the hand ends at the deadline that it names. Control: not before it."""
+    table = Devices(site.client, site.key(), "mus", timeouts={"seal": 50, "open": 50})
+    table.open()
+    head = table.seal_all() if phase == "opening" else ""
+
+    def come(seat):
+        if phase == "sealing":
+            return table.put(seat, "seal", {"seal": table.secrets.seals[str(seat)]})
+        seed = table.secrets.seeds()[str(seat)]
+        return table.put(seat, "seed", {"epoch": 0, "head": head, "seed": seed})
+
+    deadline = table.operator.state()["deadline"]
+    passed = 0
+    wall, steady = system.wall_clock, system.monotonic
+    monkeypatch.setattr(site.service.clock, "_read", lambda: wall() + passed)
+    monkeypatch.setattr(system, "monotonic", lambda: steady() + passed)
+    for seat in range(3):
+        passed = (0, 25_000, 45_000)[seat]
+        expect(come(seat), 201)
+        assert table.operator.state()["deadline"] == deadline
+    passed = 51_000
+    expect(come(3), 409, "already_final")
+    assert table.operator.state()["missing"] == [3]
 
 
 def test_an_idle_hand_ends(shared):
