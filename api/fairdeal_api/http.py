@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.types import Receive, Scope, Send
@@ -21,6 +21,7 @@ from fairdeal_api.kept import Key
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import CORS, Header, Reply
+from fairdeal_api.schemas import Request
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
@@ -37,6 +38,9 @@ _SECURITY: Final[list[Header]] = [
 _IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
 _MEDIA_TYPE = re.compile(rb'application/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
+_SEAT = re.compile(r"[0-9]")
+_NAMES: Final = frozenset(name for model in Request.__subclasses__() for name in model.model_fields)
+"""Of the members of all bodies."""
 _QUERY_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}|-1")
 
 
@@ -189,28 +193,42 @@ class Call:
         try:
             return model.model_validate(value), hashlib.sha256(body).digest()
         except ValidationError as error:
-            raise _invalid(error) from None
+            raise _invalid(error, value) from None
 
 
-def _invalid(error: ValidationError) -> Problem:
+def _invalid(error: ValidationError, body: object) -> Problem:
     """Where and what, and nothing of the value. Spec: RFC 6901 pointers."""
-    found = []
+    found: dict[tuple[str, str], None] = {}
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
         # A member that the model does not know is the caller's text: only its place is told.
         unknown = fault["type"] == "extra_forbidden"
-        places = fault["loc"][:-1] if unknown else fault["loc"]
-        pointer = "".join(f"/{place}" for place in places if _is_ours(place))
-        found.append((pointer, "member_unknown" if unknown else fault["type"]))
-    return problems.invalid(found[:20])
+        pointer = _pointer(fault["loc"][: -1 if unknown else None], body)
+        if fault["type"] == "missing":
+            pointer += f"/{fault['loc'][-1]}"
+        found[pointer, "member_unknown" if unknown else fault["type"]] = None
+    return problems.invalid(list(found)[:20])
 
 
-def _is_ours(place: int | str) -> bool:
-    """Whether a part of a location is a name of ours or a small number, not a caller's text."""
-    return (
-        isinstance(place, int)
-        or (place.isascii() and place.isidentifier() and len(place) < 24)
-        or (place.isdigit() and len(place) <= 2)
-    )
+def _pointer(places: Iterable[int | str], body: object) -> str:
+    """The part of a location that leads into the body by names of ours.
+
+    Pydantic puts in the names of types, and of an action its kind; and a name of the caller's
+    choice, of an option or a seat, is not repeated.
+    """
+    at: Any = body
+    pointer, before = "", None
+    for place in places:
+        if isinstance(at, dict):
+            ours = place in _NAMES or _SEAT.fullmatch(str(place)) is not None
+            kind = isinstance(before, int) and at.get("type") == place
+            leads = ours and place in at and not kind
+        else:
+            leads = isinstance(at, list) and isinstance(place, int)
+        if leads:
+            at = at[place]
+            pointer += f"/{place}"
+        before = place
+    return pointer
 
 
 class Endpoint:

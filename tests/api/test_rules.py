@@ -15,6 +15,7 @@ from tests.api.play import Devices, Operator, bearer, expect, idempotency
 
 SECRET = "5e" * 32
 TABLES = "/v1/tables"
+PATTERN = "string_pattern_mismatch"
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +148,40 @@ def test_nothing_that_was_sent_comes_back(shared, key, body, capfd):
     assert value["errors"]
     text = response.text + repr(response.headers) + capfd.readouterr().err
     assert SECRET[:16] not in text.lower()
+
+
+@pytest.mark.parametrize(
+    ("rest", "body", "faults"),
+    [
+        ("", {"seals": {"0": 5, "9": "x"}}, {("/seals/0", "string_type"), ("/seals/9", PATTERN)}),
+        ("", {"seals": {"hunter2": SECRET}}, {("/seals", PATTERN)}),
+        ("", {"hunter2": 1, "first": True}, {("", "member_unknown"), ("/first", "int_type")}),
+        ("/1/actions", {}, {("/actions", "missing")}),
+        ("/1/actions", {"actions": [{"type": "hunter2"}]}, {("/actions/0", "union_tag_invalid")}),
+        (
+            "/1/actions",
+            {"actions": [{"type": "return"}, {"type": "show", "seat": "1", "cards": [[0, "x"]]}]},
+            {("/actions/1/seat", "int_type"), ("/actions/1/cards/0/1", "int_type")},
+        ),
+        (
+            "/1/actions",
+            {"actions": [{"type": "seeds", "head": SECRET, "seeds": {"0": 1}}]},
+            {("/actions/0/epoch", "missing"), ("/actions/0/seeds/0", "string_type")},
+        ),
+        (
+            "/1/actions",
+            {"actions": [{"type": "call", "seat": 0, "call": "?"}]},
+            {("/actions/0/call", PATTERN)},
+        ),
+    ],
+)
+def test_a_pointer_leads_into_the_body_by_names_of_ours(shared, key, rest, body, faults):
+    """Spec: RFC 6901."""
+    table = Operator(shared.client, key, "mus")
+    response = table.post(f"/v1/tables/{table.table}/hands{rest}", body)
+    value = expect(response, 422, "invalid_request")
+    assert {(fault["pointer"], fault["code"]) for fault in value["errors"]} == faults
+    assert "hunter2" not in response.text
 
 
 def test_a_refused_seed_is_not_told_to_anybody(shared, key, capfd):
