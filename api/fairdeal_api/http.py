@@ -186,6 +186,11 @@ class Call:
             if not message.get("more_body", False):
                 return body
 
+    async def gone(self) -> None:
+        """Return when the caller has closed the connection. For a request without a body."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
     async def model(self, model: type[M]) -> tuple[M, bytes]:
         """The body as a model, and its SHA-256. No body is an empty object."""
         body = await self.body()

@@ -238,6 +238,25 @@ def test_a_request_that_is_cut_off_does_nothing(tmp_path):
         assert expect(client.get(url))["hand"] == {"hand": 1, "state": "opening"}
 
 
+def test_a_long_poll_whose_caller_has_gone_takes_no_place(tmp_path, monkeypatch):
+    """Control: those who are still there take all places."""
+    monkeypatch.setenv("FAIRDEAL_MAX_WAITING", "3")
+    with serving(tmp_path / "data") as (_process, client):
+        table = Operator(client, new_key(tmp_path / "data"), "kozel")
+        path = f"/v1/tables/{table.table}/events?after=5"
+        poll = f"GET {path}&wait=25 HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+        address = (client.base_url.host, client.base_url.port)
+        waiting = [socket.create_connection(address, 5) for _ in range(3)]
+        for connection in waiting:
+            connection.sendall(poll)
+        time.sleep(0.3)
+        expect(client.get(f"{path}&wait=1"), 429, "rate_limited")
+        for connection in waiting:
+            connection.close()
+        time.sleep(0.3)
+        assert expect(client.get(f"{path}&wait=1"))["events"] == []
+
+
 ANOTHER = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import Any
 
 from fairdeal_api import answers, lookup, play, views
@@ -69,16 +68,28 @@ async def events_reply(call: Call, table: str, hand: int | None) -> Reply:
     def newest() -> int:
         return service.dealer.slots.get(table).table.seq
 
-    page, seq = read(), newest()
+    async def held() -> dict[str, Any]:
+        page, seq = read(), newest()
+        while not page["events"]:
+            # Whatever is logged at the table wakes: also another hand's, or an older one.
+            await service.dealer.wait_for_event(table, wait)
+            page, before, seq = read(), seq, newest()
+            if seq == before:
+                break  # all are let go: the service stops, or writes nothing more
+        return page
+
+    page = read()
     if not page["events"] and wait:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait):
-                while not page["events"]:
-                    # Whatever is logged at the table wakes: also another hand's, or an older one.
-                    await service.dealer.wait_for_event(table, wait)
-                    page, before, seq = read(), seq, newest()
-                    if seq == before:
-                        break  # all are let go: the service stops, or writes nothing more
+        # Who has gone takes no place from those who wait.
+        found, gone = asyncio.create_task(held()), asyncio.create_task(call.gone())
+        try:
+            await asyncio.wait((found, gone), timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            found.cancel()
+            gone.cancel()
+        await asyncio.gather(found, gone, return_exceptions=True)
+        if not found.cancelled():
+            page = found.result()
     return json_reply(page, headers=[NO_STORE, etag(newest())])
 
 
