@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from fairdeal.dealing import Dealing
-from fairdeal.errors import StateError
+from fairdeal.errors import FairdealError, StateError
 from fairdeal.hand import Phase
 from fairdeal_api import play, problems, views
 from fairdeal_api.deadlines import Deadlines
@@ -108,7 +108,9 @@ class Dealer:
                     return reply
             if self._deadlines.passed(slot.id):
                 await self._expire(slot)
-            if version is not None and version != slot.table.seq:
+            stale = version is not None and version != slot.table.seq
+            # A PUT that is sent again, its answer lost, is not too late. RFC 9110, 13.1.1.
+            if stale and (again is None or not self._is_done(slot, work)):
                 raise Problem("version_mismatch")
             draft = Draft(slot, self.slots, self._clock.now())
             extra = self._run(draft, work)
@@ -128,6 +130,15 @@ class Dealer:
             if not handed:
                 self._leave(slot)
         return self._reply(await future, status, draft.table.seq)
+
+    def _is_done(self, slot: Slot, work: Work) -> bool:
+        """Whether a request asks for nothing that is not so already."""
+        draft = Draft(slot, self.slots, self._clock.now())
+        try:
+            work(draft)
+        except (Problem, FairdealError):
+            return False
+        return not draft.events
 
     def _run(self, draft: Draft, work: Work) -> dict[str, Any]:
         try:

@@ -78,6 +78,8 @@ def first_seat(draft: Draft, body: OpenHand) -> int | None:
 
 def open_hand(draft: Draft, body: OpenHand) -> Json:
     """Open a hand, with the declarations and seals that came along."""
+    if (body.trump_sigs and body.trumps is None) or (body.seal_sigs and body.seals is None):
+        raise Problem("signature_invalid")  # of nothing
     draft.open_hand(first_seat(draft, body) if draft.table.open_hand is None else None)
     if body.trumps is not None:
         draft.apply(

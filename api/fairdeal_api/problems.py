@@ -166,6 +166,6 @@ def headers_of(problem: Problem) -> list[tuple[bytes, bytes]]:
     status = problem.kind.status
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
-    elif status in (429, 503):
+    elif problem.kind.retryable and status in (429, 503):
         headers.append((b"retry-after", b"1"))
     return headers

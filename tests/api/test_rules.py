@@ -464,6 +464,35 @@ def test_what_a_table_knows_of_its_answers_is_what_is_kept(site, monkeypatch):
 # --- versions -----------------------------------------------------------------------------------
 
 
+def test_a_put_sent_again_is_answered_whatever_its_if_match(shared, key):
+    table = Devices(shared.client, key, "kozel")
+    table.open()
+
+    def put(seat, value, seq):
+        headers = {**bearer(table.tokens[seat]), "If-Match": f'"{seq}"'}
+        return shared.client.put(table.url(seat, "seal"), json={"seal": value}, headers=headers)
+
+    seals = table.secrets.seals
+    first = put(0, seals["0"], 1)
+    expect(first, 201)
+    again = put(0, seals["0"], 1)  # its answer was lost
+    assert expect(again)["events"] == first.json()["events"]
+    assert again.headers["etag"] == '"2"'
+    expect(put(0, seals["1"], 1), 412, "version_mismatch")  # another one is too late
+    expect(put(1, seals["1"], 1), 412, "version_mismatch")
+    expect(put(1, seals["1"], 2), 201)
+
+
+def test_signatures_of_nothing_are_refused(shared, key):
+    table = Operator(shared.client, key, "svoi")
+    for member in ("seal_sigs", "trump_sigs"):
+        body = table.hand_body()
+        body = {**body, member: {"0": "00" * 64}}
+        body.pop(member.removesuffix("_sigs") + "s", None)
+        expect(table.post(f"/v1/tables/{table.table}/hands", body), 422, "signature_invalid")
+    expect(shared.client.get(f"/v1/tables/{table.table}/hands/1"), 404, "hand_unknown")
+
+
 def test_etags_and_if_match(shared, key):
     table = Operator(shared.client, key, "kozel")
     url = f"/v1/tables/{table.table}"
