@@ -34,6 +34,7 @@ _SECURITY: Final[list[Header]] = [
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
 ]
+_PUBLIC: Final[list[Header]] = [*_SECURITY, CORS]
 
 _IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
@@ -249,7 +250,7 @@ class Endpoint:
         """
         self._handler = handler
         self._route = route
-        self._extra = [*_SECURITY, CORS] if public else _SECURITY
+        self._extra = _PUBLIC if public else _SECURITY
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -287,7 +288,7 @@ async def send_reply(
         *reply.headers,
         (b"content-length", str(len(reply.body)).encode()),
         (b"x-request-id", scope["fairdeal.request_id"].encode()),
-        *(() if reply.whole else _SECURITY if extra is None else extra),
+        *(() if reply.whole else _PUBLIC if extra is None else extra),
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

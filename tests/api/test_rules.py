@@ -612,6 +612,8 @@ def test_a_revoked_key_is_dead(shared):
 
 def test_public_answers_are_for_every_origin_and_private_ones_are_not(shared, key):
     assert shared.client.get("/v1/games").headers["access-control-allow-origin"] == "*"
+    # What is said of an address that is not there: a page elsewhere sees why nothing comes.
+    assert shared.client.get("/v1/nothing").headers["access-control-allow-origin"] == "*"
     private = shared.client.get(TABLES, headers=bearer(key))
     assert "access-control-allow-origin" not in private.headers
     assert private.headers["cache-control"] == "no-store"
