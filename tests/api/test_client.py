@@ -1,7 +1,10 @@
 """The reference client refuses what it must refuse. Beside each refusal stands the honest way."""
 
+import itertools
 import json
 import stat
+import tracemalloc
+import zlib
 
 import httpx2
 import pytest
@@ -592,6 +595,62 @@ def test_a_problem_is_an_exception_with_its_code(monkeypatch):
         api.put("/x", {})
     assert (failure.value.code, failure.value.status) == ("wrong_phase", 409)
     assert len(requests) == 1
+
+
+def test_a_problem_that_is_none(monkeypatch):
+    deep = b'{"code":' + b"[" * 200_000
+    for body in (b"", b"<html>", b"[]", b'{"code":1}', b"\xff", deep):
+        api, _ = api_with([httpx2.Response(400, content=body)], monkeypatch)
+        with pytest.raises(ApiError) as failure:
+            api.get("/x")
+        assert failure.value.code == "not_a_problem"
+
+
+def plain(count):
+    return itertools.repeat(b"x" * 65_536, count)
+
+
+def packed(count):
+    """So many MiB of nothing, in a thousandth of it."""
+    packing = zlib.compressobj(wbits=31)
+    for _ in range(count):
+        yield packing.compress(bytes(2**20)) + packing.flush(zlib.Z_FULL_FLUSH)
+
+
+@pytest.mark.parametrize(
+    ("headers", "parts", "size"),
+    [({}, plain, 65_536), ({"content-encoding": "gzip"}, packed, 2**20)],
+    ids=["plain", "packed"],
+)
+def test_an_answer_without_an_end_is_not_taken(headers, parts, size, monkeypatch):
+    answers = [
+        httpx2.Response(200, headers=headers, content=parts(count)) for count in (10**6, 10**6, 3)
+    ]
+    api, requests = api_with(answers, monkeypatch, attempts=2)
+    tracemalloc.start()
+    with pytest.raises(ApiError, match="too long"):
+        api.content("/x")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(requests) == 2
+    assert peak < 150 * 2**20
+    assert len(api.content("/x")) == 3 * size  # the control: one that ends is taken
+
+
+def test_an_answer_that_comes_bit_by_bit_is_given_up(monkeypatch):
+    now = [0.0]
+
+    def slow(pause, parts):
+        for _ in range(parts):
+            now[0] += pause
+            yield b"x"
+
+    answers = [httpx2.Response(200, content=slow(10, parts)) for parts in (1000, 9)]
+    api, requests = api_with(answers, monkeypatch, attempts=2)
+    monkeypatch.setattr("fairdeal_api.client.api.time.monotonic", lambda: now[0])
+    assert api.content("/x") == b"x" * 9  # the second: the first was not waited for
+    assert len(requests) == 2
+    assert now[0] < 10 * 100
 
 
 def test_attempts_end(monkeypatch):

@@ -539,8 +539,8 @@ class Calls:
     def __init__(self, client):
         self.client = client
 
-    def request(self, method, url, *, timeout, **sent):
-        return self.client.request(method, url, **sent)
+    def stream(self, method, url, *, timeout, **sent):
+        return self.client.stream(method, url, **sent)
 
 
 @pytest.mark.parametrize(

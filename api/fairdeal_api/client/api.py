@@ -11,6 +11,10 @@ import httpx2
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
 _ANSWER_SECONDS: Final = 15.0
+_BODY_SECONDS: Final = 120
+"""For all of an answer's body: its parts alone may each be in time."""
+_MAX_ANSWER: Final = 32 * 2**20
+"""Bytes, unpacked; a page of the longest events is half of it."""
 
 Answer = dict[str, Any]
 """An answer's object. What is in it is for the caller to check."""
@@ -38,7 +42,7 @@ class ApiError(Exception):
             problem = answer.json()
             code, detail = str(problem["code"]), str(problem["title"])
             retryable = problem.get("retryable") is True
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             code, detail, retryable = "not_a_problem", "no problem document", False
         # A proxy in front of a service that is starting says 502 or 503 in its own words.
         retryable = retryable or answer.status_code in (502, 503, 504)
@@ -118,14 +122,15 @@ class Api:
         pause = _FIRST_PAUSE
         for attempt in range(1, self._attempts + 1):
             try:
-                answer = self._client.request(
+                with self._client.stream(
                     method,
                     self.url + path,
                     params=query or None,
                     json=body,
                     headers=headers,
                     timeout=seconds,
-                )
+                ) as coming:
+                    answer = _whole(coming)
             except httpx2.TransportError as error:
                 failure = ApiError("unreachable", 0, f"{error} ({method} {path})", retryable=True)
             else:
@@ -137,3 +142,19 @@ class Api:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise AssertionError("the loop above returns or raises")
+
+
+def _whole(coming: httpx2.Response) -> httpx2.Response:
+    """Take an answer, unless it is longer or slower than any of a service's.
+
+    Raises:
+        httpx2.TransportError: It is not all there.
+    """
+    end, body = time.monotonic() + _BODY_SECONDS, bytearray()
+    for part in coming.iter_bytes():
+        body += part
+        if len(body) > _MAX_ANSWER:
+            raise httpx2.ReadError("the answer is too long")
+        if time.monotonic() > end:
+            raise httpx2.ReadTimeout("the answer takes too long")
+    return httpx2.Response(coming.status_code, content=bytes(body))
