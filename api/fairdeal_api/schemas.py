@@ -171,10 +171,10 @@ class Return(Request):
 
 
 class OpenSeeds(Request):
-    """Seeds of the next epoch."""
+    """Seeds of the next epoch; those of epoch 0 deal, which has a request of its own."""
 
     type: Literal["seeds"]
-    epoch: Epoch
+    epoch: Annotated[Epoch, Field(ge=1)]
     head: Hex32
     seeds: Seeds
     sigs: Signatures = Field(default_factory=dict)

@@ -196,7 +196,6 @@ async def close_hand(call: Call) -> Reply:
         "wrong_event",
         "too_early",
         "head_mismatch",
-        "seal_mismatch",
         "chain_mismatch",
         "seed_fixed",
         "seed_reused",
