@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from fairdeal_verifier import __main__ as command
-from fairdeal_verifier import verify
+from fairdeal_verifier import verify, witness
 from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.note import Checkpoint
 from fairdeal_verifier.witness import WitnessKey, shown_time
@@ -121,6 +121,21 @@ def test_a_receipt_with_a_bad_cosignature_spoils_no_other(hand):
     # The control: neither do two bad ones make a good one.
     assert judged(hand, [bad, end + ONE.line(end, change=flip(75))]) == ("FAIL", 1)
     assert judged(hand, [bad, end]) == ("FAIL", 1)
+
+
+def test_a_line_that_is_repeated_is_looked_at_once(hand, monkeypatch):
+    """VER-5: whoever gives a receipt can write the same line below it as often as there is room."""
+    looked = []
+    good = witness.verify_signature
+    monkeypatch.setattr(witness, "verify_signature", lambda *a: looked.append(a) or good(*a))
+    receipt = hand.receipt(hand.sealed_head)
+    assert judged(hand, [receipt + 50 * ONE.line(receipt)]) == ("PASS", 0)
+    assert len(looked) == 1
+    # Control: other lines are looked at one by one, and one that is bad is still found.
+    lines = "".join([ONE.line(receipt, time) for time in range(50)])
+    assert judged(hand, [receipt + lines]) == ("PASS", 0)
+    assert len(looked) == 51
+    assert judged(hand, [receipt + lines + ONE.line(receipt, change=flip(20))]) == ("FAIL", 1)
 
 
 def test_a_cosignature_of_another_head_fails(hand):

@@ -96,9 +96,14 @@ export function readReceipt(given: Uint8Array | string): Receipt | null {
   return { index: BigInt(index), path: hashes, checkpoint: { origin, size: BigInt(size), root, text, lines: signed } };
 }
 
+/** Each line once: who gives a note can repeat one as often as there is room, and to check it takes a while. */
+function once(lines: readonly Line[]): Line[] {
+  return [...new Map(lines.map((line) => [`${line.name} ${hex(line.id)} ${hex(line.signature)}`, line])).values()];
+}
+
 /** The log's line on a checkpoint is there and right. Spec: LOG-3, SIG-1. */
 export function signedBy(key: Key, checkpoint: Checkpoint): boolean {
-  const own = checkpoint.lines.filter((line) => line.name === key.name && equal(line.id, key.id));
+  const own = once(checkpoint.lines).filter((line) => line.name === key.name && equal(line.id, key.id));
   return checkpoint.origin === key.name && own.length > 0 && own.every((line) => verifySignature(key.key, utf8(checkpoint.text), line.signature));
 }
 
@@ -112,7 +117,7 @@ export function includes(receipt: Receipt, leaf: Uint8Array): boolean {
 /** The time of a witness's cosignature; null without one, "bad" if a line of its does not fit. Spec: WIT-2. */
 export function cosigned(witness: Key, checkpoint: Checkpoint): bigint | null | "bad" {
   let found: bigint | null = null;
-  for (const line of checkpoint.lines) {
+  for (const line of once(checkpoint.lines)) {
     if (line.name !== witness.name || !equal(line.id, witness.id)) continue;
     if (line.signature.length !== 72) return "bad";
     const time = BigInt("0x" + hex(line.signature.subarray(0, 8)));
