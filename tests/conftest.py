@@ -45,6 +45,7 @@ def quick(monkeypatch):
 # only a worker that computes. All else is shared out file by file.
 _ALONE = (
     "tests/docs/test_examples.py",
+    "tests/audit/test_source.py",
     "tests/faults/",
     "tests/page/",
     "tests/witness/",
