@@ -32,6 +32,10 @@ class Service:
         self.seeds: list[Json] = []
         """What the client has sent to be opened: the thing that it must not do too early."""
         self.claimed: set[str] = set()
+        self.refuse: tuple[str, int] | None = None
+        """Addresses that are not served now, and the status in their place."""
+        self.transcripts: dict[int, bytes] = {}
+        """Files of hands that are not the newest."""
         self.cards: Callable[[Json], Json] = lambda answer: answer
         """Changes the answer with the client's cards."""
 
@@ -85,13 +89,17 @@ class Service:
 
     def answer(self, request: httpx2.Request) -> httpx2.Response:
         path, body = request.url.path, json.loads(request.content or b"{}")
+        if self.refuse and path.startswith(self.refuse[0]):
+            return httpx2.Response(self.refuse[1], json={"code": "x", "title": "Not now."})
         if path.startswith("/log/"):
             return httpx2.Response(200, content=hash_tile(self.book.tree, parse_path(path[5:])))
         if path.startswith("/v1/receipts/"):
             index = int(path.rpartition("/")[2])
             return httpx2.Response(200, text=self.book.receipt(index).text())
         if path.endswith("/transcript"):
-            return httpx2.Response(200, content=self.local.transcript().encode())
+            hand = int(path.split("/")[-2])
+            file = self.transcripts.get(hand) or self.local.transcript().encode()
+            return httpx2.Response(200, content=file)
         before = len(self.local.events)
         value = self._route(path, body, request)
         if isinstance(value, httpx2.Response):
@@ -166,7 +174,11 @@ class Service:
         return {
             "seat": ME,
             "cards": [
-                {**local.secrets.opening(place).to_dict(), "state": "held"} for place in held
+                {
+                    **local.secrets.opening(place).to_dict(),
+                    "state": "held" if place in held else "discarded",
+                }
+                for place in local.hand.playing.received[ME]
             ],
             "next_discard": {"k": k, "salt": local.secrets.discard_salt(ME, k).hex()},
             "seq": len(local.events) - 1,

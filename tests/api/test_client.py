@@ -21,6 +21,7 @@ from fairdeal.seeds import Seal
 from fairdeal_api.client import Api, ApiError, CheckError, Memory, PinnedLog, SeatClient
 from fairdeal_api.client.log import consistency_path
 from fairdeal_api.client.memory import Opened
+from fairdeal_api.terminal.bots import held_by
 from seeds.local import named
 from tests.api.cheat import ME, Service
 
@@ -88,7 +89,7 @@ def test_a_reshuffle_opens_the_next_link_under_its_own_head(tmp_path):
     while not client.hand.missing_seeds:
         seat = (client.hand.playing.first + len(client.hand.playing.locked)) % 4
         if seat == ME:
-            client.discard([card.place for card in client.cards()])
+            client.discard([card.place for card in client.cards() if card.state == "held"])
         else:
             service.local.discard({seat: service.local.secrets.holding(seat)})
         client.sync()
@@ -139,6 +140,152 @@ def test_a_restart_loses_nothing_that_matters(service, tmp_path):
     assert notes["seeds"] == [service.seeds[0]["seed"]]
     assert len(notes["cards"]) == 4
     assert again.hand.sealed_head.hex() in {kept["digest"] for kept in notes["receipts"]}
+
+
+def cut_off(client, carried_out, monkeypatch):
+    """The answer to the client's next write is lost; the write itself is not, if `carried_out`."""
+    post = Api.post
+
+    def lost(api, path, body):
+        monkeypatch.setattr(Api, "post", post)
+        if carried_out:
+            post(api, path, body)
+        raise ApiError("unreachable", 0, "cut off", retryable=True)
+
+    monkeypatch.setattr(Api, "post", lost)
+
+
+def close_and_disclose(service, client):
+    service.local.close()
+    client.sync()
+    assert client.hand.is_final
+    client.finish()
+    assert client.stopped is None
+
+
+def test_a_restart_between_two_discards_is_no_forgery(service, tmp_path):
+    """The second program knows what the first has thrown, and what is left."""
+    client = dealt(service, tmp_path)
+    cards = [card.place for card in client.cards()]
+    client.discard([cards[2], cards[0]])
+    again = restarted(service, client)
+    again.sync()
+    again.cards()
+    assert again.checks.thrown == {0: (cards[0], cards[2])}
+    assert [card.place for card in held_by(again)] == [cards[1], cards[3]]
+    again.discard([cards[3]])
+    close_and_disclose(service, again)
+    assert again.checks.thrown == {0: (cards[0], cards[2]), 1: (cards[3],)}
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+def test_a_discard_whose_answer_is_lost_is_no_forgery(service, tmp_path, monkeypatch, carried_out):
+    client = dealt(service, tmp_path)
+    cards = [card.place for card in client.cards()]
+    client.discard([cards[0]])
+    cut_off(client, carried_out, monkeypatch)
+    with pytest.raises(ApiError):
+        client.discard([cards[1]])
+    client.sync()
+    assert len(client.checks.thrown) == 1 + carried_out
+    client.discard([cards[2]])
+    close_and_disclose(service, client)
+    assert [len(places) for places in client.checks.thrown.values()] == [1] * (2 + carried_out)
+
+
+def test_a_discard_that_the_seat_never_sent(service, tmp_path):
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    service._act({"type": "discard", "seat": ME, "cards": [list(cards[0].place)]})
+    with pytest.raises(CheckError, match="never sent"):
+        client.sync()
+    assert "cards.discarded" in refused(client, "lock_mismatch")["got"]
+
+
+def test_another_history_after_a_restart(service, tmp_path):
+    """What the seat has a receipt for must come again, though it was after the last opening."""
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    at = len(service.local.events)
+    client.discard([cards[0].place])
+    honest = restarted(service, client)
+    honest.sync()  # the control
+    receipts = json.loads(honest.notes_path.read_bytes())["receipts"]
+    assert service.local.events[-1].digest.hex() in {kept["digest"] for kept in receipts}
+    service.fork(at)
+    service.local.show(ME, [cards[1].place])
+    again = restarted(service, client)
+    again.memory.checkpoint = again.checks.log.kept = None  # so that this check is reached
+    with pytest.raises(CheckError, match="has a receipt for"):
+        again.sync()
+    kept = refused(again, "not_descended")["kept"]
+    assert Receipt.parse(kept).index == client.checks.chain.indices[at]
+
+
+def test_the_newest_checkpoint_is_kept_through_a_restart(service, tmp_path):
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    client.discard([cards[0].place])
+    kept = Checkpoint.open(Memory.load(client.memory.path).checkpoint, service.book.key.verifier)
+    assert kept.size == len(service.book.entries)
+
+
+def test_a_restart_keeps_when_a_card_was_seen(service, tmp_path):
+    client = dealt(service, tmp_path)
+    client.cards()
+    before = json.loads(client.notes_path.read_bytes())
+    again = restarted(service, client)
+    again.sync()
+    again.cards()
+    after = json.loads(again.notes_path.read_bytes())
+    assert after["cards"] == before["cards"]
+    assert {kept["digest"] for kept in after["receipts"]} == {
+        kept["digest"] for kept in before["receipts"]
+    }
+
+
+def test_notes_that_cannot_be_read_are_put_aside(service, tmp_path):
+    client = dealt(service, tmp_path)
+    client.notes_path.write_bytes(b"somebody wrote here")
+    again = restarted(service, client)
+    again.sync()
+    assert len(again.cards()) == 4
+    assert json.loads(again.notes_path.read_bytes())["hand"] == 1
+    aside = again.notes_path.with_name(again.notes_path.name + ".unread")
+    assert aside.read_bytes() == b"somebody wrote here"
+
+
+def test_a_hand_is_finished_when_the_next_is_open_already(service, tmp_path):
+    """A game server may open the next hand in the request that closes this one."""
+    client = dealt(service, tmp_path)
+    with pytest.raises(StateError, match="no hand has ended"):
+        client.finish()
+    client.cards()
+    service.local.close()
+    file = service.local.transcript().encode()
+    service.transcripts[1] = file
+    service.local.open_hand(first=0)
+    client.sync()
+    assert client.hand.number == 2
+    assert client.finish() == file
+    notes = json.loads(client.notes_path.read_bytes())
+    assert (notes["hand"], len(notes["cards"])) == (1, 4)
+    ends = {e.digest.hex() for e in client.checks.chain.events_of(1) if e.TYPE == "hand.closed"}
+    assert ends <= {kept["digest"] for kept in notes["receipts"]}
+    client.seal()
+    assert client.stopped is None
+
+
+def test_a_seat_that_is_played_by_two_programs(service, tmp_path):
+    """The second to write would forget what the first has opened; it does not get so far."""
+    client = sealed(service, tmp_path)
+    twin = restarted(service, client)
+    twin.sync()
+    client.open_seed()
+    with pytest.raises(StateError, match="another program plays this seat"):
+        twin.open_seed()
+    assert len(service.seeds) == 1
+    assert Memory.load(client.memory.path).hands[1].opened[0].head == client.hand.sealed_head
 
 
 def test_notes_hold_no_seed_that_is_closed(service, tmp_path):
@@ -210,8 +357,9 @@ def test_another_seal_in_this_seats_name(service, tmp_path):
     service.fork(2)
     service.seal_as(ME, Seal(named("another seed")))
     service.seal_others()
+    client.notes_path.unlink()  # so that this check is reached
     again = SeatClient(service.api(), Memory.load(client.memory.path))
-    again.memory.checkpoint = again.checks.log.kept = None  # so that this check is reached
+    again.memory.checkpoint = again.checks.log.kept = None
     again.sync()
     with pytest.raises(CheckError, match="another seal"):
         again.open_seed()
@@ -279,7 +427,7 @@ def test_a_head_that_the_log_does_not_hold(service, tmp_path):
 
 def test_a_receipt_of_another_key(service, tmp_path):
     client = sealed(service, tmp_path)
-    client.checks.notes.receipts.clear()
+    client.checks.notes[1].receipts.clear()
     service.book.key = SigningKey("deal.example/log", named("another key"))
     with pytest.raises(CheckError):
         client.open_seed()
@@ -422,7 +570,7 @@ def test_a_card_that_does_not_lie_there(service, tmp_path, member):
     with pytest.raises(CheckError):
         client.cards()
     refused(client, "path_invalid")
-    assert client.checks.notes.cards[1:] == []
+    assert client.checks.notes[1].cards[1:] == []
 
 
 def test_a_card_of_an_epoch_that_is_none(service, tmp_path):

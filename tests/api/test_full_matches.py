@@ -56,7 +56,7 @@ def play_match(house, game, folder, **rules):
         assert bot.client.stopped is None
         # It has kept notes of every hand, with receipts, and proved its cards.
         assert len(list(bot.client.memory.path.parent.glob("hand-*.notes.json"))) == len(files)
-        assert bot.client.checks.notes.receipts
+        assert bot.client.checks.notes[len(files)].receipts
         assert bot.client.checks.proved
     return files, results
 

@@ -59,6 +59,10 @@ class Chain:
         """Those of the newest hand, from its opening on."""
         return tuple([e for e in self.events[self._hand_starts :] if isinstance(e, HandEvent)])
 
+    def events_of(self, hand: int) -> tuple[HandEvent, ...]:
+        """Those of one hand, from its opening on."""
+        return tuple([e for e in self.events if isinstance(e, HandEvent) and e.hand == hand])
+
     def find(self, digest: Digest) -> int | None:
         """The number of the event with this digest."""
         for event in reversed(self.events):

@@ -6,6 +6,7 @@ The three requirements marked `client` on the page hand.md are three methods: `h
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from fairdeal.codecs import Lock, Place
 from fairdeal.discards import discard_lock
 from fairdeal.errors import FairdealError, StateError
 from fairdeal.events import (
+    CardsDiscarded,
     CardsDrawn,
     CardsGiven,
     CardsShown,
@@ -30,14 +32,16 @@ from fairdeal.events import (
     TableOpened,
 )
 from fairdeal.hand import Hand
+from fairdeal.hashing import Digest
 from fairdeal.log.note import VerifierKey
+from fairdeal.log.proof import Receipt
 from fairdeal.notes import Notes
 from fairdeal.sealed_deck import Opening
 from fairdeal_api.client.api import Api
 from fairdeal_api.client.chain import Chain
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.log import PinnedLog
-from fairdeal_api.client.memory import HandMemory, Memory, Opened
+from fairdeal_api.client.memory import HandMemory, Memory, Opened, read_notes, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,16 @@ class Checks:
         self.memory = memory
         self.chain = Chain(api, memory.table)
         self.log = PinnedLog(api, VerifierKey.parse(memory.log_key), memory.checkpoint)
-        self.notes: Notes | None = None
-        """Of the newest hand. Spec: NOTE-1."""
+        self.notes: dict[int, Notes] = {}
+        """Of the newest hand and the one before it, whose end may come with the next one's
+        opening. Spec: NOTE-1."""
         self.places: list[Place] = []
         """Every place that the newest hand's procedure gave to this seat, in that order."""
         self.proved: dict[Place, Opening] = {}
-        self.thrown: list[tuple[Place, ...]] = []
-        """This seat's discards of the newest hand, by k."""
+        self._locks: list[Lock] = []
+        """This seat's discards of the newest hand as the log has them, by k."""
+        self._promised: dict[Digest, str] = {}
+        """Receipts from before a restart whose events have not come again yet."""
         self._api = api
 
     # --- the chain ------------------------------------------------------------------------------
@@ -80,6 +87,8 @@ class Checks:
                 self._terms(event)
             elif isinstance(event, HandEvent):
                 self._note(event)
+                if event.digest in self._promised:
+                    self._keep(event, self._promised.pop(event.digest))
             for opened in self.memory.opened_at(event.header.seq):
                 if opened.head != event.digest:
                     raise CheckError(
@@ -88,6 +97,29 @@ class Checks:
                         {"kept": opened.receipt, "got": event.raw.decode("ascii")},
                     )
                 self._keep(event, opened.receipt)
+        self._redeem()
+
+    def _redeem(self) -> None:
+        """What this seat had a receipt for before a restart is in the chain again. Spec: OPEN-2."""
+        newest = self.chain.indices[-1]
+        for receipt in self._promised.values():
+            if Receipt.parse(receipt).index <= newest:
+                raise CheckError(
+                    "not_descended",
+                    "the chain no longer holds a step that this seat has a receipt for",
+                    {"kept": receipt, "got": self.chain.events[-1].raw.decode("ascii")},
+                )
+
+    @property
+    def thrown(self) -> dict[int, tuple[Place, ...]]:
+        """This seat's discards of the newest hand, by k: those that are in the log."""
+        mine = self.memory.hands.get(self.chain.hand.number)
+        sent = mine.thrown if mine else ()
+        return {
+            one.k: one.places
+            for one in sent
+            if one.k < len(self._locks) and self._locks[one.k] == one.lock
+        }
 
     def _terms(self, event: TableOpened) -> None:
         """The table that this seat has joined, and no other."""
@@ -109,8 +141,9 @@ class Checks:
         seat = self.memory.seat
         match event:
             case HandOpened():
-                self.places, self.proved, self.thrown = [], {}, []
-                self.notes = Notes(self.memory.log_key, self.memory.table, event.hand, seat)
+                self._redeem()
+                self.places, self.proved, self._locks = [], {}, []
+                self._begin_notes(event.hand)
             case HandDealt():
                 self.places += [Place(0, position) for position in event.positions[seat]]
             case CardsDrawn():
@@ -126,15 +159,58 @@ class Checks:
                             "a card was shown as another one than it was proved to be",
                             {"kept": _text(known), "got": event.raw.decode("ascii")},
                         )
-            case SeedsOpened() if self.notes is not None and seat in event.seeds:
-                self.notes.seeds.append(event.seeds[seat])
-            case HandDisclosed() if self.thrown and self._is_noted(event):
-                if event.discards.get(seat) != tuple(self.thrown):
-                    raise CheckError(
-                        "lock_mismatch",
-                        "other cards are disclosed than this seat threw",
-                        {"got": event.raw.decode("ascii")},
-                    )
+            case SeedsOpened() if seat in event.seeds:
+                self.notes[event.hand].seeds.append(event.seeds[seat])
+            case CardsDiscarded() if seat in event.discards:
+                self._locked(event, event.discards[seat])
+            case HandDisclosed():
+                self._disclosed(event)
+
+    def _begin_notes(self, number: int) -> None:
+        """Notes of a hand that begins, or of one that is followed again after a restart."""
+        memory, path = self.memory, self.memory.notes_path(number)
+        notes = read_notes(path, Notes(memory.log_key, memory.table, number, memory.seat))
+        self._promised = dict(notes.receipts)
+        notes.receipts.clear()  # each comes back with its event
+        before = {hand: kept for hand, kept in self.notes.items() if hand == number - 1}
+        for hand in before:
+            self.save_notes(hand)
+        self.notes = {**before, number: notes}
+
+    def save_notes(self, number: int) -> None:
+        """Write what there is. Receipts that are still to be redeemed stay in the file."""
+        notes = self.notes[number]
+        promised = list(self._promised.items()) if number == max(self.notes) else []
+        replace(
+            self.memory.notes_path(number),
+            dataclasses.replace(notes, receipts=[*notes.receipts, *promised]).encode(),
+        )
+
+    def _locked(self, event: CardsDiscarded, lock: Lock) -> None:
+        """A discard of this seat has come into the log: it is one that was sent."""
+        k = len(self._locks)
+        self._locks.append(lock)
+        mine = self.memory.hands.get(event.hand)
+        if mine is None or all((one.k, one.lock) != (k, lock) for one in mine.thrown):
+            raise CheckError(
+                "lock_mismatch",
+                "the log holds another lock than this discard's"
+                if mine and any(one.k == k for one in mine.thrown)
+                else "the log holds a discard that this seat never sent",
+                {"got": event.raw.decode("ascii")},
+            )
+
+    def _disclosed(self, event: HandDisclosed) -> None:
+        """The cards that are disclosed as thrown are the ones that this seat threw."""
+        mine = self.memory.hands.get(event.hand)
+        for k, cards in enumerate(event.discards.get(self.memory.seat, ())):
+            sent = [one.places for one in mine.thrown if one.k == k] if mine else []
+            if cards not in sent:
+                raise CheckError(
+                    "lock_mismatch",
+                    "other cards are disclosed than this seat threw",
+                    {"got": event.raw.decode("ascii")},
+                )
 
     # --- before a seed is opened ----------------------------------------------------------------
 
@@ -192,8 +268,8 @@ class Checks:
             text: The receipt, if an answer brought it.
         """
         event = self.chain.events[seq]
-        if self.notes is not None:
-            for digest, kept in self.notes.receipts:
+        if isinstance(event, HandEvent) and event.hand in self.notes:
+            for digest, kept in self.notes[event.hand].receipts:
                 if digest == event.digest:
                     return kept
         if text is None:
@@ -205,20 +281,12 @@ class Checks:
 
     def _keep(self, event: Event, receipt: str) -> None:
         """Into the notes, if it is of an event that the hand's file will hold. Spec: NOTE-1."""
-        if (
-            self.notes is not None
-            and self._is_noted(event)
-            and not isinstance(event, HandDisclosed)
-        ):
-            self.notes.receipts.append((event.digest, receipt))
-
-    def _is_noted(self, event: Event) -> bool:
-        """Whether an event is one of the hand that the notes are of."""
-        return (
-            self.notes is not None
-            and isinstance(event, HandEvent)
-            and event.hand == self.notes.hand
-        )
+        if not isinstance(event, HandEvent) or isinstance(event, HandDisclosed):
+            return
+        if event.hand in self.notes:
+            receipts = self.notes[event.hand].receipts
+            if (event.digest, receipt) not in receipts:
+                receipts.append((event.digest, receipt))
 
     # --- cards ----------------------------------------------------------------------------------
 
@@ -247,8 +315,9 @@ class Checks:
             raise CheckError.of(error, evidence) from error
         if place not in self.proved:
             self.proved[place] = opening
-            if self.notes is not None:
-                self.notes.cards.append((time.time_ns() // 1_000_000, place, opening.card))
+            seen = self.notes[self.chain.hand.number].cards
+            if all(place != known for _, known, _ in seen):
+                seen.append((time.time_ns() // 1_000_000, place, opening.card))
         return HeldCard(place, opening.card, str(item["state"]))
 
     def _played(self, place: Place) -> bool:
@@ -276,10 +345,11 @@ class Checks:
         lock = discard_lock(hand.number, self.memory.seat, k, salt, places)
         return Lock(len(places), lock)
 
-    def file(self, content: bytes) -> None:
-        """The hand's file tells the hand as this seat has seen it. Spec: OPEN-2."""
+    def file(self, number: int, content: bytes) -> None:
+        """A hand's file tells the hand as this seat has seen it. Spec: OPEN-2."""
         told = [str(event).encode() for event in json.loads(content)["events"]]
-        seen = [e.raw for e in self.chain.hand_events if not isinstance(e, HandDisclosed)]
+        events = self.chain.events_of(number)
+        seen = [e.raw for e in events if not isinstance(e, HandDisclosed)]
         if told != [self.chain.events[0].raw, *seen]:
             raise CheckError(
                 "not_descended",

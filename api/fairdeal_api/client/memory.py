@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from fairdeal.cards import Card
+from fairdeal.codecs import Lock, Place
 from fairdeal.ed25519 import public_key
+from fairdeal.encoding import parse_time, unhex
+from fairdeal.errors import FairdealError, StateError
 from fairdeal.hashing import Digest
+from fairdeal.log.proof import Receipt
+from fairdeal.notes import FORMAT as NOTES_FORMAT
+from fairdeal.notes import Notes
 from fairdeal.seeds import LAST_EPOCH, Commitment, Seal, SeatSeed, seed_chain
 
 _FORMAT = "fairdeal-seat/1"
@@ -22,6 +29,16 @@ class Opened:
     head: Digest
     seq: int
     receipt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """A discard that was sent, and the lock that it must get. Spec: HAND-10."""
+
+    k: int
+    places: tuple[Place, ...]
+    """Ascending."""
+    lock: Lock
 
 
 @dataclass(slots=True)
@@ -37,6 +54,9 @@ class HandMemory:
     suit: str | None = None
     opened: dict[int, Opened] = field(default_factory=dict)
     """By epoch. Written before anything is sent."""
+    thrown: list[Thrown] = field(default_factory=list)
+    """Written before each is sent. Whether one has arrived, and which of two for the same k, is
+    told by the lock in the log."""
 
     def seed(self, epoch: int) -> SeatSeed:
         """x_e of this hand."""
@@ -60,6 +80,8 @@ class Memory:
     signing_key: bytes | None = field(default=None, repr=False)
     checkpoint: str | None = None
     hands: dict[int, HandMemory] = field(default_factory=dict, repr=False)
+    _written: bytes = field(default=b"", repr=False, compare=False)
+    """The file as this program has read or written it last; empty before the first time."""
 
     @property
     def public_key(self) -> bytes | None:
@@ -72,8 +94,22 @@ class Memory:
         return [record for record in records if record.seq == seq]
 
     def save(self) -> None:
-        """Write the file, so that it survives a loss of power."""
-        replace(self.path, json.dumps(self._to_dict(), indent=1).encode())
+        """Write the file, so that it survives a loss of power.
+
+        Raises:
+            StateError: Another program has written it meanwhile. Two that share a seat would each
+                forget what the other has opened, so the second one to write stops.
+        """
+        content = json.dumps(self._to_dict(), indent=1).encode()
+        there = self.path.read_bytes() if self.path.exists() else b""
+        if there != self._written:
+            raise StateError("memory_in_use", f"another program plays this seat, from {self.path}")
+        replace(self.path, content)
+        self._written = content
+
+    def notes_path(self, hand: int) -> Path:
+        """Where the notes of a hand are."""
+        return self.path.with_name(f"hand-{hand}.notes.json")
 
     def keep_evidence(self, evidence: dict[str, str]) -> None:
         """Write down, beside this file, what contradicts what. Spec: OPEN-2."""
@@ -83,7 +119,8 @@ class Memory:
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read the file that `save` wrote."""
-        value = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        value = json.loads(content)
         if value.get("format") != _FORMAT:
             raise ValueError(f"{path} is not a seat's memory")
         key = value["signing_key"]
@@ -97,6 +134,7 @@ class Memory:
             None if key is None else bytes.fromhex(key),
             value["checkpoint"],
             {int(number): _read_hand(hand) for number, hand in value["hands"].items()},
+            content,
         )
 
     def _to_dict(self) -> dict[str, Any]:
@@ -125,6 +163,14 @@ def _write_hand(hand: HandMemory) -> dict[str, Any]:
             str(epoch): {"head": opened.head.hex(), "seq": opened.seq, "receipt": opened.receipt}
             for epoch, opened in hand.opened.items()
         },
+        "thrown": [
+            {
+                "k": one.k,
+                "cards": [list(place) for place in one.places],
+                "lock": one.lock.lock.hex(),
+            }
+            for one in hand.thrown
+        ],
     }
 
 
@@ -140,7 +186,45 @@ def _read_hand(value: dict[str, Any]) -> HandMemory:
             int(epoch): Opened(Digest.from_hex(one["head"]), one["seq"], one["receipt"])
             for epoch, one in value["opened"].items()
         },
+        [
+            Thrown(
+                one["k"],
+                tuple([Place(*place) for place in one["cards"]]),
+                Lock(len(one["cards"]), unhex(one["lock"], 32)),
+            )
+            for one in value["thrown"]
+        ],
     )
+
+
+def read_notes(path: Path, blank: Notes) -> Notes:
+    """What the notes of a hand hold already: receipts, and the cards seen.
+
+    Args:
+        path: Where they are, if there are any.
+        blank: Notes of the same hand with nothing in them. Own seeds come from the chain.
+
+    A file that is no notes of this hand is put aside, as it may be somebody's evidence.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+        own = (NOTES_FORMAT, blank.log_key, blank.table, blank.hand, blank.seat)
+        if tuple([value[name] for name in ("format", "log_key", "table", "hand", "seat")]) != own:
+            raise ValueError("notes of another hand")
+        receipts = [(Digest.from_hex(one["digest"]), one["proof"]) for one in value["receipts"]]
+        cards = [
+            (parse_time(one["at"]), Place(one["epoch"], one["position"]), Card(one["card"]))
+            for one in value["cards"]
+        ]
+        [Receipt.parse(proof) for _, proof in receipts]
+    except FileNotFoundError:
+        return blank
+    except (FairdealError, ValueError, KeyError, TypeError):
+        path.replace(path.with_name(path.name + ".unread"))
+        return blank
+    blank.receipts += receipts
+    blank.cards += cards
+    return blank
 
 
 def replace(path: Path, content: bytes) -> None:

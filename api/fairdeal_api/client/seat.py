@@ -25,10 +25,10 @@ from fairdeal.seeds import (
     seal_message,
     seed_chain,
 )
-from fairdeal_api.client.api import Answer, Api, ApiError
+from fairdeal_api.client.api import Answer, Api
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
-from fairdeal_api.client.memory import HandMemory, Memory, replace
+from fairdeal_api.client.memory import HandMemory, Memory, Thrown
 
 _TRIES: Final = 10
 _ENDS: Final = ("hand.closed", "hand.aborted")
@@ -49,6 +49,7 @@ class SeatClient:
         """The check that failed; nothing is done after it."""
         self._api = api.with_credential(memory.token)
         self.checks = Checks(self._api, memory)
+        self._kept = memory.checkpoint
 
     @classmethod
     def claim(
@@ -231,26 +232,42 @@ class SeatClient:
         if self.memory.signing_key is not None:
             message = lock_message(hand.terms, hand.number, self.seat, k, lock.size, lock.lock)
             action["sig"] = sign(self.memory.signing_key, message).hex()
-        # It is noted before it is sent: the answer may bring the end of the hand, and its secrets.
-        self.checks.thrown.append(cards)
-        try:
-            self._act(action)
-        except ApiError:
-            self.checks.thrown.pop()
-            raise
+        # It is on the disk before it is sent: an answer that is lost, or a restart, must not make
+        # this seat take its own discard for a forgery.
+        sent = Thrown(k, cards, lock)
+        mine = self.memory.hands[hand.number]
+        if sent not in mine.thrown:
+            mine.thrown.append(sent)
+            self.memory.save()
+        self._act(action)
         with self._checking():
             if self.hand.locks.get((self.seat, k)) != lock:
                 raise CheckError("lock_mismatch", "the log holds another lock than this discard's")
 
+    @property
+    def ended(self) -> int:
+        """The number of the newest hand that has ended; 0 if there is none."""
+        hand = self.checks.chain.table.hand
+        return 0 if hand is None else hand.number if hand.is_final else hand.number - 1
+
     def finish(self) -> bytes:
-        """Once the hand has ended: keep the last receipt, and get the hand's file."""
+        """Once a hand has ended: keep the last receipt, and get the hand's file.
+
+        The hand is the newest that has ended: the next one may have been opened with its close.
+
+        Raises:
+            StateError: No hand has ended yet.
+        """
+        number = self.ended
+        if not number:
+            raise StateError("too_early", "no hand has ended yet")
         with self._checking():
-            end = [e for e in self.checks.chain.hand_events if e.TYPE in _ENDS]
+            end = [e for e in self.checks.chain.events_of(number) if e.TYPE in _ENDS]
             self.checks.receipt(end[-1].header.seq)
-            content = self._api.content(f"{self._path}/transcript")
-            self.checks.file(content)
+            content = self._api.content(f"/v1/tables/{self.memory.table}/hands/{number}/transcript")
+            self.checks.file(number, content)
+            self.checks.save_notes(number)
             self._save_notes()
-            self.memory.save()
         return content
 
     # --- the conversation -----------------------------------------------------------------------
@@ -261,13 +278,16 @@ class SeatClient:
 
     @property
     def notes_path(self) -> Path:
-        """Where the notes of the newest hand are."""
-        return self.memory.path.with_name(f"hand-{self.hand.number}.notes.json")
+        """Where the notes of the newest hand that has ended are, or else of the newest one."""
+        return self.memory.notes_path(self.ended or self.hand.number)
 
     def _save_notes(self) -> None:
-        """Spec: NOTE-1."""
-        if self.checks.notes is not None:
-            replace(self.notes_path, self.checks.notes.encode())
+        """Keep the newest hand's notes, and the newest checkpoint with them. Spec: NOTE-1."""
+        if self.checks.notes:
+            self.checks.save_notes(max(self.checks.notes))
+        if self.memory.checkpoint != self._kept:
+            self.memory.save()
+            self._kept = self.memory.checkpoint
 
     def _fetch_cards(self) -> Answer:
         """The answer with this seat's cards, at a moment that the chain has come to as well."""

@@ -130,10 +130,8 @@ def sit(order: dict[str, Any], signing_key: bytes | None) -> None:
         report("sat", seat=client.seat)
         Player(client).play_hand(vanish=order["vanish"])
         shutil.copyfile(client.notes_path, order["notes"])
-        notes = client.checks.notes
-        report(
-            "done", receipts=len(notes.receipts) if notes else 0, cards=len(client.checks.proved)
-        )
+        receipts = client.checks.notes[client.ended].receipts
+        report("done", receipts=len(receipts), cards=len(client.checks.proved))
 
 
 def _read_orders(orders: queue.Queue[dict[str, Any]]) -> None:

@@ -101,11 +101,12 @@ def held_by(client: SeatClient) -> list[HeldCard]:
     layout, checks = client.hand.layout, client.checks
     if layout is None:
         return []
+    thrown = checks.thrown
     down = {
         place
         for throw in layout.down
-        if throw.seat == client.seat and throw.k < len(checks.thrown)
-        for place in checks.thrown[throw.k]
+        if throw.seat == client.seat and throw.k in thrown
+        for place in thrown[throw.k]
     }
     return [
         HeldCard(place, checks.proved[place].card, "held")
@@ -180,7 +181,7 @@ class Bot(threading.Thread):
         self._player = player
         self._pace = pace or Pace(watched=False)
         self._rng = rng or Random()  # noqa: S311 - a choice in a game, no secret
-        self._ended = 0
+        self._ended = self.client.ended
         self._changed = threading.Condition()
 
     def run(self) -> None:
@@ -220,10 +221,10 @@ class Bot(threading.Thread):
                 continue
             while not client.hand.is_final and self._step():
                 pass
-            if client.hand.is_final and client.hand.number > self._ended:
+            if client.ended > self._ended:
                 client.finish()
                 with self._changed:
-                    self._ended = client.hand.number
+                    self._ended = client.ended
                     self._changed.notify_all()
 
     def _step(self) -> bool:
