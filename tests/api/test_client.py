@@ -807,3 +807,61 @@ def test_attempts_end(monkeypatch):
         api.get("/x")
     assert failure.value.code == "unreachable"
     assert len(requests) == 3
+
+
+# --- a network that is not the service's fault --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (httpx2.Response(200, html="<h1>Welcome to our hotel</h1>"), "not_an_answer"),
+        (httpx2.Response(200, text="{"), "not_an_answer"),
+        (httpx2.Response(200, json=[]), "not_an_answer"),
+        (httpx2.Response(302, headers={"location": "http://hotel/"}), "not_a_problem"),
+        (httpx2.DecodingError("cut in two"), "unreachable"),
+        (httpx2.ReadTimeout("slow"), "unreachable"),
+    ],
+)
+def test_what_is_no_answer_accuses_nobody(service, tmp_path, monkeypatch, answer, code):
+    client = dealt(service, tmp_path)
+    with monkeypatch.context() as patch:
+        api, _ = api_with([answer, answer], patch, attempts=2)
+        patch.setattr(client.checks.chain, "_api", api)
+        with pytest.raises(ApiError) as failure:
+            client.sync()
+    assert failure.value.code == code
+    assert client.stopped is None
+    assert not client.memory.path.with_name("evidence.json").exists()
+    assert len(client.cards()) == 4
+
+
+def test_an_answer_comes_after_a_page_of_the_network(monkeypatch):
+    page = httpx2.Response(200, html="<h1>Log in</h1>")
+    api, requests = api_with([page, httpx2.Response(200, json={"done": True})], monkeypatch)
+    assert api.post("/x", {}) == {"done": True}
+    assert len({request.headers["idempotency-key"] for request in requests}) == 1
+
+
+@pytest.mark.parametrize("status", [503, 404])
+def test_tiles_that_cannot_be_had_now_accuse_nobody(service, tmp_path, status):
+    """A log that cannot be reached is no log that forgets; one that refuses a tile is no good."""
+    client = sealed(service, tmp_path)
+    service.refuse = ("/log/", status)
+    retryable = status == 503
+    client.checks.notes[1].receipts.clear()
+    service.book.append(b"an entry, so that there is something to be proved")
+    with pytest.raises(ApiError if retryable else CheckError):
+        client.open_seed()
+    assert service.seeds == []
+    assert (client.stopped is None) == retryable
+    if retryable:
+        service.refuse = None
+        client.open_seed()
+        assert len(service.seeds) == 1
+
+
+def test_an_address_that_is_none():
+    with pytest.raises(ApiError) as failure:
+        Api("http://[").get("/x")
+    assert failure.value.code == "unreachable"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Final, Self, cast
+from collections.abc import Callable
+from typing import Any, Final, Self, TypeVar
 
 import httpx2
 
@@ -16,6 +17,7 @@ _BODY_SECONDS: Final = 120
 _MAX_ANSWER: Final = 32 * 2**20
 """Bytes, unpacked; a page of the longest events is half of it."""
 
+T = TypeVar("T")
 Answer = dict[str, Any]
 """An answer's object. What is in it is for the caller to check."""
 
@@ -24,7 +26,8 @@ class ApiError(Exception):
     """The service refused a request, or could not be reached.
 
     Attributes:
-        code: The problem's stable code; `unreachable` if there was no answer.
+        code: The problem's stable code; `unreachable` if there was no answer, `not_an_answer` if
+            what came is none of the service's, as from a proxy or a hotel's network.
         status: HTTP status; 0 if there was no answer.
         retryable: Whether the same request may succeed later.
     """
@@ -85,36 +88,43 @@ class Api:
         """The same connections for another caller."""
         return Api(self.url, credential, client=self._client, attempts=self._attempts)
 
+    def with_attempts(self, attempts: int) -> Api:
+        """The same connections, with another patience."""
+        api = Api(self.url, client=self._client, attempts=attempts)
+        api._headers = self._headers
+        return api
+
     def get(self, path: str, **query: int) -> Answer:
         """An answer in JSON. `wait` is how many seconds the service may hold it back."""
-        return cast(Answer, self._send("GET", path, query=query).json())
+        return self._send("GET", path, query=query, read=_object)
 
     def text(self, path: str) -> str:
         """An answer in plain text."""
-        return self._send("GET", path).content.decode("utf-8")
+        return self._send("GET", path, read=lambda answer: answer.content.decode("utf-8"))
 
     def content(self, path: str) -> bytes:
         """An answer's bytes."""
-        return self._send("GET", path).content
+        return self._send("GET", path, read=lambda answer: answer.content)
 
     def post(self, path: str, body: dict[str, Any]) -> Answer:
         """Do something once, however often it has to be sent."""
         key = os.urandom(16).hex()
-        return cast(Answer, self._send("POST", path, body=body, key=key).json())
+        return self._send("POST", path, body=body, key=key, read=_object)
 
     def put(self, path: str, body: dict[str, Any]) -> Answer:
         """Put a value that is fixed from then on."""
-        return cast(Answer, self._send("PUT", path, body=body).json())
+        return self._send("PUT", path, body=body, read=_object)
 
     def _send(
         self,
         method: str,
         path: str,
         *,
+        read: Callable[[httpx2.Response], T],
         query: dict[str, int] | None = None,
         body: dict[str, Any] | None = None,
         key: str | None = None,
-    ) -> httpx2.Response:
+    ) -> T:
         headers = dict(self._headers)
         if key is not None:
             headers["idempotency-key"] = key
@@ -131,12 +141,19 @@ class Api:
                     timeout=seconds,
                 ) as coming:
                     answer = _whole(coming)
-            except httpx2.TransportError as error:
+            except httpx2.InvalidURL as error:
+                raise ApiError("unreachable", 0, f"{error} ({self.url})", retryable=False) from None
+            except httpx2.RequestError as error:
                 failure = ApiError("unreachable", 0, f"{error} ({method} {path})", retryable=True)
             else:
-                if answer.status_code < 400:
-                    return answer
-                failure = ApiError.of(f"{method} {path}", answer)
+                if not answer.is_success:
+                    failure = ApiError.of(f"{method} {path}", answer)
+                else:
+                    try:
+                        return _read(answer, read)
+                    except ValueError:
+                        why = f"this is no answer of the service ({method} {path})"
+                        failure = ApiError("not_an_answer", 200, why, retryable=True)
             if not failure.retryable or attempt == self._attempts:
                 raise failure
             time.sleep(pause)
@@ -157,4 +174,25 @@ def _whole(coming: httpx2.Response) -> httpx2.Response:
             raise httpx2.ReadError("the answer is too long")
         if time.monotonic() > end:
             raise httpx2.ReadTimeout("the answer takes too long")
-    return httpx2.Response(coming.status_code, content=bytes(body))
+    # Not its headers: they tell how the body was packed, which it no longer is.
+    kind = {"content-type": coming.headers.get("content-type", "")}
+    return httpx2.Response(coming.status_code, headers=kind, content=bytes(body))
+
+
+def _read(answer: httpx2.Response, read: Callable[[httpx2.Response], T]) -> T:
+    """What an answer says.
+
+    Raises:
+        ValueError: It is a page for people, or is not what was asked for. Nobody has signed it, so
+            it is evidence of nothing: it is as good as no answer.
+    """
+    if answer.headers.get("content-type", "").startswith("text/html"):
+        raise ValueError("a page for people")
+    return read(answer)
+
+
+def _object(answer: httpx2.Response) -> Answer:
+    value = answer.json()
+    if not isinstance(value, dict):
+        raise ValueError("no object")  # noqa: TRY004 - of an answer, not of an argument
+    return value

@@ -55,7 +55,11 @@ class PinnedLog:
         """
         try:
             found = parse_rotations(json.loads(self._api.content(ROTATIONS)))
-        except (FairdealError, ApiError, ValueError):
+        except ApiError as error:
+            if error.retryable:
+                raise  # who cannot be reached has not said that there are none
+            return False
+        except (FairdealError, ValueError):
             return False
         if found is None or self._key not in found or found == self.keys:
             return False
@@ -76,6 +80,7 @@ class PinnedLog:
         Raises:
             CheckError: The receipt is not one of this entry under the pinned key, or its
                 checkpoint and the kept one do not belong to one log. Spec: OPEN-1.
+            ApiError: The log cannot be reached to find out. Nothing is accepted, or accused.
         """
         try:
             parsed = Receipt.parse(receipt)
@@ -94,7 +99,9 @@ class PinnedLog:
             if old.size:
                 verify_consistency(old.size, old.root, new.size, new.root, path)
         except (FairdealError, ApiError) as error:
-            # Tiles that are not to be had prove nothing, and are no reason to go on either.
+            if isinstance(error, ApiError) and error.retryable:
+                raise
+            # Tiles that are refused prove nothing, and are no reason to go on either.
             evidence = {"kept": self.kept, "got": parsed.note, "why": str(error)}
             raise CheckError(
                 "not_consistent", "a checkpoint does not extend the one kept before", evidence
