@@ -52,6 +52,7 @@ _ALONE = (
     *(
         f"tests/api/test_{name}.py"
         for name in (
+            "bad_day",
             "continuation",
             "deadlines",
             "demo",

@@ -124,7 +124,8 @@ class Chain:
             else:
                 raise CheckError("wrong_event", "this is not the first event of this table")
         except FairdealError as error:
-            raise self._contradiction(error.code, self.seq, raw, str(error)) from error
+            why = f"a step does not follow from those before it: {error}"
+            raise self._contradiction(error.code, self.seq, raw, why) from error
         if isinstance(event, HandOpened):
             self._hand_starts = event.header.seq
         self._table = table

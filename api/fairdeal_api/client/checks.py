@@ -312,13 +312,20 @@ class Checks:
         try:
             opening.verify(place, *self.chain.hand.roots[place.epoch])
         except FairdealError as error:
-            raise CheckError.of(error, evidence) from error
+            evidence["kept"] = self._dealt(place.epoch).raw.decode("ascii")
+            what = f"the {opening.card} that came is not what was sealed at its place"
+            raise CheckError.of(error, what, evidence) from error
         if place not in self.proved:
             self.proved[place] = opening
             seen = self.notes[self.chain.hand.number].cards
             if all(place != known for _, known, _ in seen):
                 seen.append((time.time_ns() // 1_000_000, place, opening.card))
         return HeldCard(place, opening.card, str(item["state"]))
+
+    def _dealt(self, epoch: int) -> Event:
+        """The event that has the root of an epoch; a receipt for it is in the notes."""
+        roots = [e for e in self.chain.hand_events if isinstance(e, HandDealt | StockReshuffled)]
+        return roots[epoch]
 
     def _played(self, place: Place) -> bool:
         """Whether this seat has shown the card of this place, wherever that one came from."""

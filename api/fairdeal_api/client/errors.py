@@ -20,6 +20,6 @@ class CheckError(FairdealError):
         self.evidence = dict(evidence or {})
 
     @classmethod
-    def of(cls, error: FairdealError, evidence: Mapping[str, str]) -> CheckError:
-        """A fault that the core found, with what it was found in."""
-        return cls(error.code, str(error), evidence)
+    def of(cls, error: FairdealError, what: str, evidence: Mapping[str, str]) -> CheckError:
+        """A fault that the core found: what it means for the seat, and what it was found in."""
+        return cls(error.code, f"{what}: {error}", evidence)

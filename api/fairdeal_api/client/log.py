@@ -88,7 +88,8 @@ class PinnedLog:
             parsed.verify(entry, self.keys.at(checkpoint.size))
         except FairdealError as error:
             evidence = {"entry": entry.decode("ascii"), "receipt": receipt}
-            raise CheckError.of(error, evidence) from error
+            what = "a receipt does not show that the log holds this step"
+            raise CheckError.of(error, what, evidence) from error
         if self.kept is None:
             self.kept = parsed.note
             return checkpoint

@@ -14,7 +14,7 @@ from typing import Final
 
 from fairdeal.errors import FairdealError
 from fairdeal.games import game_named
-from fairdeal_api.client import ApiError, SeatClient
+from fairdeal_api.client import ApiError, CheckError, SeatClient
 from fairdeal_api.terminal import results
 from fairdeal_api.terminal.bots import Pace
 from fairdeal_api.terminal.house import House, Table, player_of
@@ -26,6 +26,8 @@ from fairdeal_api.terminal.session import LeaveError, Session
 
 _SECONDS_A_MOVE: Final = 0.6
 _AZI_SEATS: Final = 4
+OWN_FOLDER: Final = "you"
+"""Of the person's seat."""
 _NO_END: Final = ("svoi",)
 """Games whose match has no end."""
 
@@ -109,9 +111,15 @@ def play(options: Options) -> int:
         key=_value_or_file(options.key),
         log_key=_value_or_file(options.log_key),
     )
+    kept: list[Path] = []
     try:
         with ended_by_signals(), contextlib.ExitStack() as stack:
-            good = _play(options, company, ruleset, screen, house, stack)
+            good = _play(options, company, ruleset, screen, house, stack, kept)
+    except CheckError as error:
+        screen.fault(
+            f"The game cannot go on: what the service says does not hold ({error.code}). {error}."
+        )
+        return 1
     except (RunError, ApiError, FairdealError, OSError) as error:
         screen.fault(f"The game cannot go on. {error}")
         if house.is_ours:
@@ -123,6 +131,7 @@ def play(options: Options) -> int:
         return 130
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _tell_kept(screen, kept)
     return 0 if good else 1
 
 
@@ -142,6 +151,7 @@ def _play(
     screen: TableScreen,
     house: House,
     stack: contextlib.ExitStack,
+    kept: list[Path],
 ) -> bool:
     screen.title(f"{TITLES[company.game]}, {company.seats} seats")
     if not options.url:
@@ -153,10 +163,11 @@ def _play(
     stack.callback(table.close, pace)
     api = house.connect()
     client = SeatClient.claim(
-        api, table.codes[YOU], log_key=house.log_key, folder=table.folder / "you"
+        api, table.codes[YOU], log_key=house.log_key, folder=table.folder / OWN_FOLDER
     )
     table.seat_bots(range(1, company.seats), lambda _: player_of(options.bots), pace)
     records = Records(options.save / f"{company.game}-{table.id[-6:]}", house.log_key)
+    stack.callback(_rescue, kept, records, table, house)
     session = Session(
         screen,
         company,
@@ -193,6 +204,30 @@ def _hands(options: Options, company: Company, screen: TableScreen, session: Ses
                 return
         if played != most and not session.goes_on():
             return
+
+
+def _rescue(kept: list[Path], records: Records, table: Table, house: House) -> None:
+    """Keep what only the seats' folders hold, before they are taken away. Spec: OPEN-2.
+
+    Nobody will ask a service of ours for anything again; its evidence is kept all the same.
+    """
+    for seat in sorted(table.folder.iterdir()):
+        if (seat / "evidence.json").exists() or (seat.name == OWN_FOLDER and not house.is_ours):
+            kept += records.rescue(seat, "" if seat.name == OWN_FOLDER else f"{seat.name}-")
+
+
+def _tell_kept(screen: TableScreen, kept: Sequence[Path]) -> None:
+    if not kept:
+        return
+    if any(path.name.endswith("evidence.json") for path in kept):
+        screen.line(
+            "What it showed is kept, with your receipts. Play no more there, and show these files "
+            "to others. They hold your opened seeds, and no other secret:"
+        )
+    else:
+        screen.line("Kept of the hand that has not ended for you, with your receipts:")
+    for path in kept:
+        screen.whole("saved ", str(path))
 
 
 def _welcome(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -19,6 +20,11 @@ from fairdeal_api.terminal.processes import RunError, Service
 _PATIENCE: Final = {"seal": 86_400, "open": 86_400, "turn": 86_400, "hand": 604_800}
 """A person may go for a walk."""
 _JOIN_SECONDS: Final = 5
+_CONFLICT: Final = 409
+_HASTY: Final = 8
+"""Attempts: about five seconds."""
+_PATIENT: Final = 16
+"""Attempts: about twenty seconds, in which a service is up again."""
 
 Json = dict[str, Any]
 
@@ -65,8 +71,13 @@ class House:
             self._stack = stack.pop_all()
         self._api = self.connect().with_credential(self._key)
         if not self.log_key:
-            self.log_key = str(self._api.get("/v1/keys")["keys"][0]["vkey"])
+            self.log_key = str(self.hasty.get("/v1/keys")["keys"][0]["vkey"])
         return self
+
+    @property
+    def hasty(self) -> Api:
+        """The same, for what nobody waits for: a first word, and a last one."""
+        return self.api.with_attempts(_HASTY)
 
     def __exit__(
         self,
@@ -83,7 +94,8 @@ class House:
     def connect(self) -> Api:
         """The service, with connections of the caller's own."""
         client = self._stack.enter_context(httpx2.Client(trust_env=False))
-        return Api(self.url, client=client)
+        # A given service may be started anew while a hand goes on; ours is never.
+        return Api(self.url, client=client, attempts=_HASTY if self.is_ours else _PATIENT)
 
     def open_table(self, game: str, seats: int | None, ruleset: Mapping[str, Any]) -> Table:
         """A table with a referee, every seat on a device of its own."""
@@ -96,7 +108,7 @@ class House:
         }
         if seats is not None:
             body["seats"] = seats
-        return Table(self, self.api.post("/v1/tables", body))
+        return Table(self, self.hasty.post("/v1/tables", body))
 
 
 class Table:
@@ -146,7 +158,7 @@ class Table:
     def abort_hand(self) -> None:
         """End the newest hand, if it has not ended; it counts for nothing."""
         with contextlib.suppress(ApiError):
-            self._house.api.post(f"/v1/tables/{self.id}/hands/{self._hand}/abort", {})
+            self._house.hasty.post(f"/v1/tables/{self.id}/hands/{self._hand}/abort", {})
 
     def state(self) -> Json:
         """The newest hand, as everybody may see it."""
@@ -171,9 +183,17 @@ class Table:
         """Everybody goes home."""
         pace.stop()
         with contextlib.suppress(ApiError):
-            self._house.api.post(f"/v1/tables/{self.id}/close", {})
+            try:
+                self._house.hasty.post(f"/v1/tables/{self.id}/close", {})
+            except ApiError as error:
+                if error.status != _CONFLICT:
+                    raise
+                # A hand is open still: something went wrong in it, and nobody will play it on.
+                self.abort_hand()
+                self._house.hasty.post(f"/v1/tables/{self.id}/close", {})
+        until = time.monotonic() + _JOIN_SECONDS
         for bot in self.bots:
-            bot.join(_JOIN_SECONDS)
+            bot.join(max(until - time.monotonic(), 0))
 
 
 def player_of(kind: str, seed: int | None = None) -> Player:

@@ -75,6 +75,21 @@ class Records:
         self.files.append(file)
         return file
 
+    def rescue(self, seat: Path, name: str = "") -> list[Path]:
+        """Keep what a seat's folder holds of an end before the end: evidence, and open notes.
+
+        Args:
+            seat: The folder; its secrets stay there.
+            name: In the names of the files, for a seat that is not the player's own.
+        """
+        kept = []
+        for path in sorted((*seat.glob("evidence.json"), *seat.glob("hand-*.notes.json"))):
+            target = self.folder / f"{name}{path.name}"
+            if not target.exists():
+                shutil.copyfile(path, target)
+                kept.append(target)
+        return kept
+
     def notes_of(self, file: Path) -> Path:
         """The notes that belong to a file."""
         return file.with_name(file.name.replace(".fair.", ".notes."))
