@@ -380,6 +380,55 @@ def test_cards_are_drawn(monkeypatch):
         assert words in spanish, words
 
 
+def typed_by(monkeypatch, line):
+    monkeypatch.setattr("builtins.input", lambda: line)
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_narrow_window_breaks_between_words(monkeypatch, game, columns):
+    """Cards, map, rules, heads and prompts; in a wide one nothing is as if it were narrow."""
+    cards = ("10o", "11b", "12e", "1c") if game == "mus" else ("10H", "AC", "6D", "QS")
+    company = Company(game, 2 if game == "svoi" else 4)
+
+    def show(screen):
+        screen.hand(map(Card, cards))
+        screen.page(rules.page(game))
+        screen.head("Svoi Kozyri, hand 12", "trumps ♣ clubs (K♣), stock 20")
+        for line in company.plan(screen.width - 2):
+            screen.whole(line)
+        assert screen.ask("Name them, before any card can be known") == "1"
+
+    typed_by(monkeypatch, "1")
+    text = printed(monkeypatch, show, columns=str(columns))
+    assert max(map(len, text.splitlines())) <= columns
+    spoken = rules.page(game).split()
+    assert [word for word in text.split() if word in spoken].count(spoken[0]) >= 1
+    assert set(spoken) <= set(text.split())  # no word is broken
+    assert text.count("╭") == len(cards)
+    assert sum("╭" in line for line in text.splitlines()) == (
+        1 if columns == 80 or game != "mus" else 2
+    )
+
+
+def test_what_a_terminal_sends_is_not_sent_back(monkeypatch, screen):
+    typed_by(monkeypatch, "\x1b[A9H\t\x00 10H\x9b2J" + "a" * 5000)
+    line = screen.ask("You")
+    assert line.isprintable()
+    assert line.startswith("[A9H   10H")
+    assert len(line) <= 200
+
+
+def test_what_is_no_utf_8_is_not_understood(tmp_path):
+    """As typed in a terminal that has another encoding than it says."""
+    with start(tmp_path, "azi", PYTHONIOENCODING="utf-8:strict") as process:
+        process.stdin.buffer.write(b"caf\xe9\nq\n")
+        out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, out + err
+    assert err == ""
+    assert "I do not understand “caf�”" in out
+
+
 def test_an_old_terminal_gets_letters(monkeypatch):
     text = printed(
         monkeypatch, lambda screen: screen.hand(map(Card, ("10H", "AC")), trump="C"), "ascii"

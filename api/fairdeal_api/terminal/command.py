@@ -97,6 +97,8 @@ def play(options: Options) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an old terminal gets ? for what it lacks
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # and may send what is no UTF-8
     screen = TableScreen()
     try:
         company, ruleset = options.company, options.ruleset
@@ -239,7 +241,7 @@ def _welcome(
     if from_service:
         screen.tell("", "This key came from the service itself. Get it from elsewhere: --log-key.")
     screen.blank()
-    for line in company.plan():
+    for line in company.plan(screen.width - 2):
         screen.whole(line)
 
 

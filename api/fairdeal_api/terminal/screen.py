@@ -29,6 +29,9 @@ SPANISH_RANKS: Final = {
     "12": "rey",
 }
 _WIDEST: Final = 100
+_NARROWEST: Final = 16
+_LONGEST: Final = 200
+"""Of what a person types at once."""
 _BOXED: Final = 6
 """More cards than these are shown in rows."""
 
@@ -66,6 +69,10 @@ class TableScreen(Screen):
         start, end = Text.assemble((f"{dash * 2} ", "dim"), left, " "), Text.assemble(" ", right)
         gap = max(self.width - start.cell_len - end.cell_len - 3, 2)
         self._console.print()
+        if start.cell_len + end.cell_len + 5 > self.width:
+            self.line(left)
+            self.line(right)
+            return
         self._console.print(
             Text.assemble(start, (dash * gap, "dim"), end, (f" {dash * 2}", "dim")), soft_wrap=True
         )
@@ -91,18 +98,28 @@ class TableScreen(Screen):
         """A page of text."""
         self.blank()
         for line in text.strip().splitlines():
-            self._console.print(Text(f"  {line}"), soft_wrap=True)
+            indent = "  " + line[: len(line) - len(line.lstrip())]
+            room = max(self._console.width - len(indent) - 2, _NARROWEST)
+            for number, part in enumerate(Text(line.lstrip()).wrap(self._console, room)):
+                part.rstrip()
+                start = indent + "  " * (number > 0)
+                self._console.print(Text(start if part.plain else "") + part, soft_wrap=True)
         self.blank()
 
     def ask(self, prompt: str) -> str | None:
         """A line that the person types; None when there are no more."""
         mark = "›" if self._symbols else ">"
-        self._console.print(Text.assemble((f"  {prompt} {mark} ", "bold")), end="", soft_wrap=True)
+        *before, last = Text(f"{prompt} {mark}", "bold").wrap(self._console, self.width - 2)
+        for part in before:
+            self.line(part)
+        self._console.print(Text("  ") + last + " ", end="", soft_wrap=True)
         try:
             line = input()
         except EOFError:
             self.blank()
             return None
+        # Arrow keys and what else a terminal may send: never to be printed again.
+        line = "".join([sign if sign.isprintable() else " " for sign in line[:_LONGEST]])
         if not sys.stdin.isatty():
             self._console.print(Text(line), soft_wrap=True)
         return line.strip()
@@ -156,6 +173,11 @@ class TableScreen(Screen):
         """Each card in a frame: French ones with their suit's sign, Spanish ones with its name."""
         spanish = suit_of(cards[0]) in SPANISH_SUITS
         width = 10 if spanish else 5
+        room = max((self._console.width - 2) // (width + 3), 1)
+        if len(cards) > room:
+            self._boxes(cards[:room])
+            self._boxes(cards[room:])
+            return
         rows: list[list[Part]] = [["  "] for _ in range(5)]
         for card in cards:
             suit, rank = suit_of(card), rank_of(card)

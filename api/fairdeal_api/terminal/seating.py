@@ -76,8 +76,10 @@ class Company:
         """The seats in playing order, the person last."""
         return (*range(1, self.seats), YOU)
 
-    def plan(self) -> list[str]:
-        """A small map of the table."""
+    def plan(self, room: int = 48) -> list[str]:
+        """A small map of the table, in so many columns; it cannot be narrower than 37."""
+        side = 12 if room >= 48 else 9
+        middle_room = min(max(room - 2 * side, 19), 24)
         names = dict(zip(self.others, range(1, self.seats), strict=True))
         rows = (
             ("", "North", ""),
@@ -92,6 +94,8 @@ class Company:
             shown = [name if name in names else "" for name in (left, middle, right)]
             if middle in names and self.has_teams:
                 shown[1] = f"{middle}, your partner"
-            lines.append(f"{shown[0]:>12}{shown[1]:^24}{shown[2]:<12}".rstrip())
+            row = f"{shown[0]:>{side}}{shown[1]:^{middle_room}}{shown[2]:<{side}}"
+            lines.append(row.rstrip())
         way = "anticlockwise" if self.game == "mus" else "clockwise"
-        return [*lines, f"{'':12}{'You':^24}", f"{'':12}{f'(play goes {way})':^24}".rstrip()]
+        below = [f"{'':{side}}{words:^{middle_room}}" for words in ("You", f"(play goes {way})")]
+        return [*lines, *[line.rstrip() for line in below]]
