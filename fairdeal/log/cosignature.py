@@ -88,7 +88,7 @@ class WitnessKey:
         if "".join(f"— {name} {data}\n" for name, data in found) != lines:
             raise FormatError("note_malformed", "expected signature lines")
         good: list[Cosignature] = []
-        for name, encoded in found:
+        for name, encoded in dict.fromkeys(found):  # a repeated line is checked once
             data = unbase64(encoded)
             if name != self.name or data[:4] != self.id:
                 continue

@@ -141,7 +141,8 @@ def open_note(note: str, key: VerifierKey, *, lone: bool = False) -> str:
         raise FormatError("note_malformed", "expected a text, an empty line and signatures")
     text += "\n"
     signed = False
-    for name, data in lines:
+    # Once each: a stranger can repeat a public line as often as there is room for it.
+    for name, data in dict.fromkeys(lines):
         signature = unbase64(data)
         if name == key.name and signature[:4] == key.id:
             verify_signature(key.key, text.encode(), signature[4:])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdeal.ed25519 import verify_signature
 from fairdeal.errors import FairdealError, FormatError, VerificationError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey, open_note, unbase64
@@ -210,6 +211,21 @@ for number in range(9):
     BOOK.append(b"entry %d" % number)
 LOG = BOOK.key.verifier
 ROOT64 = base64.b64encode(BOOK.tree.root()).decode()
+
+
+def test_a_line_that_is_repeated_is_verified_once(monkeypatch):
+    """A stranger can put a public line into a note as often as there is room."""
+    looked = []
+    monkeypatch.setattr(
+        "fairdeal.log.note.verify_signature",
+        lambda *signed: looked.append(signed) or verify_signature(*signed),
+    )
+    key = VerifierKey.parse(VKEY)
+    text, _, line = NOTE.rpartition("\n\n")
+    assert open_note(f"{text}\n\n{line * 500}", key) == TEXT
+    assert len(looked) == 1
+    assert open_note(NOTE, key) == TEXT  # control: it is counted
+    assert len(looked) == 2
 
 
 def test_a_checkpoint_is_three_lines():
