@@ -319,7 +319,7 @@ class Builder:
             disclosure=self.disclosure,
             referee=self.referee,
             beacon=None,
-            next_commitment=H("server seed", self.s).hex(),
+            next_commitment=H("server seed", self.s if self.hand == 1 else b"hand 1").hex(),
         )
         self.T = self.head
 

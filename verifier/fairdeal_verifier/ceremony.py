@@ -50,7 +50,12 @@ class Ceremony:
         self._all = frozenset(file.contribute)
         self._sealed: set[int] = set()
         self._opened: set[int] = set()
-        self._seen: set[str] = set()
+        # A seed that the service has announced, or could have, is no seat's own.
+        self._seen = {
+            file.table.body["next_commitment"],
+            file.opened.body["commitment"],
+            file.opened.body["next_commitment"],
+        }
         self.waits_for = Wait.DECLARATIONS if file.game.declares else Wait.SEALS
         self.epoch = 0
         self.head = file.opened
@@ -115,7 +120,9 @@ class Ceremony:
         if seat in done:
             self._findings.fault("order", f"seat {seat} {verb} twice")
         if text in self._seen:
-            self._findings.fault("order", "two seals or two seeds are equal")
+            self._findings.fault(
+                "order", "a seal or a seed is equal to another one or to a commitment"
+            )
         done.add(seat)
         self._seen.add(text)
 

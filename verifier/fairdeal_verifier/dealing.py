@@ -152,10 +152,16 @@ class ReplayChecks:
 
     def _first(self) -> Check:
         """`first`. Spec: GAME-2, HAND-2."""
+        given = self.file.opened.body["first"]
+        if given is not None and self.file.hand == 1:
+            # Also if it never comes to the deal: the next hand then has the same first seat.
+            return Check(
+                "first", FAIL, "in a table's first hand the first seat is drawn", f"seat {given}"
+            )
         missing = self._not_dealt("first")
         if missing or self.dealt is None:
             return missing or Check("first", SKIP, NOT_DEALT)
-        given, first = self.file.opened.body["first"], self.dealt["first"]
+        first = self.dealt["first"]
         values = f"seat {first}"
         if given is None:
             return Check("first", PASS, say("note.first_drawn"), values)
@@ -163,8 +169,6 @@ class ReplayChecks:
             return Check(
                 "first", FAIL, f"seat {given} was to be first, seat {first} was dealt to", values
             )
-        if self.file.hand == 1:
-            return Check("first", FAIL, "in a table's first hand the first seat is drawn", values)
         return Check("first", NOT_APPLICABLE, say("note.first_given"), values)
 
     def _deal(self) -> Check:
@@ -211,6 +215,9 @@ class ReplayChecks:
         """`play`. Spec: PLAY-1 to PLAY-6, PLAY-8, VER-3."""
         if not self.file.referee:
             return _NO_PLAY
+        if self.replay.match_fault:
+            # Also if nothing is played: the hand after one that was aborted has the same match.
+            return Check("play", FAIL, self.replay.match_fault)
         missing = self._not_dealt("play")
         if missing:
             return missing

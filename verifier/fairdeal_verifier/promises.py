@@ -70,8 +70,15 @@ def check_terms(file: HandFile) -> Check:
         fault = "the next commitment is the same as this one"
     if not fault and not file.referee and opened["match"] is not None:
         fault = "the hand is part of a match although the table has no referee"
-    if not fault and file.hand == 1 and opened["commitment"] != file.table.body["next_commitment"]:
+    announced = file.table.body["next_commitment"]
+    if not fault and file.hand == 1 and opened["commitment"] != announced:
         fault = "the commitment is not the one announced with the table"
+    if (
+        not fault
+        and file.hand > 1
+        and announced in (opened["commitment"], opened["next_commitment"])
+    ):
+        fault = "the commitment of the table's first hand is used again"
     return Check("terms", FAIL if fault else PASS, fault, values)
 
 
