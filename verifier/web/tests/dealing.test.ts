@@ -17,7 +17,7 @@ function begin(game: string, changed: Ruleset = {}, setting: Partial<Setting> = 
   const known = GAMES.get(game) ?? assert.fail(`${game} is no game`);
   return known.begin({
     ruleset: rules(game, changed), hand: 1, seats: known.least, first: 0, referee: false,
-    trumps: new Map(), out: new Set(), shown: [], pick: () => null, card: () => undefined, ...setting,
+    trumps: new Map(), out: new Set(), shown: [], card: () => undefined, ...setting,
   });
 }
 
@@ -103,11 +103,20 @@ test("Kozel: a card goes back to where it came from, and only for a pull", () =>
 });
 
 test("Kozel: the indicator goes under the stock with bottom, and discards are open with open", () => {
-  const bottom = begin("kozel", { indicator_place: "bottom" }, { pick: () => 4 });
+  const lying = (position: number, option = "interior"): Dealing => {
+    const shown: Shown[] = [{ card: "7H", epoch: 0, position, salt: "", seat: null }];
+    return begin("kozel", { indicator: option, indicator_place: "bottom" }, { shown });
+  };
+  const bottom = lying(21);
   assert.deepEqual(bottom.turned, [[null, "0/21"]]);
   assert.equal(bottom.stock.length, 20);
   assert.equal(bottom.stock.at(-1), "0/21");
   assert.equal(bottom.stock[5], "0/22");
+  // Inside the stock, anywhere in it, at its one place: nowhere else is a place that could be shown.
+  const can = (option: string): number[] => Array.from({ length: 40 }, (_, position) => position).filter((position) => lying(position, option).turned[0]?.[1] === `0/${position}`);
+  assert.deepEqual([can("interior")[0], can("interior").at(-1), can("interior").length], [17, 34, 18]);
+  assert.deepEqual([can("all")[0], can("all").at(-1), can("all").length], [16, 35, 20]);
+  assert.deepEqual(can("index10"), [26]);
   assert.match(begin("kozel", { discards: "open" }).discarded([thrown(0, 0)]), /KOZ-4/);
   assert.match(begin("kozel").discarded([thrown(0, 1)]), /HAND-11/);
   assert.match(begin("kozel").discarded([thrown(0, 0, 0)]), /HAND-11/);

@@ -135,10 +135,13 @@ function checkCards(file: HandFile, replay: Replay, findings: Findings): void {
 function checkDealt(file: HandFile, seeds: Seeds, replay: Replay, findings: Findings): void {
   const { game, ruleset, seats } = file.table.body;
   const { hand, first: given } = file.opened.body;
+  // Dealt or not: the hand after one that was never dealt begins with the same seat (HAND-2).
+  const forced = given !== null && hand === 1 ? "in a table's first hand the first seat is drawn (HAND-2)" : "";
   const ids = ["deck.root", "first", "deal", "pick.first", ...(game === "kozel" ? ["pick.indicator"] : [])];
   if (!replay.dealt) {
     for (const id of ids) {
-      if (id === "pick.first" && given !== null) findings.na(id, "note.first_not_drawn");
+      if (id === "first" && forced) findings.fail(id, forced);
+      else if (id === "pick.first" && given !== null) findings.na(id, "note.first_not_drawn");
       else if (id === "deal" && replay.deal) findings.fail(id, replay.deal);
       else if (file.final) findings.na(id, "note.not_dealt");
       else findings.skip(id, "note.not_dealt_yet");
@@ -153,7 +156,7 @@ function checkDealt(file: HandFile, seeds: Seeds, replay: Replay, findings: Find
   }
 
   if (given === null) findings.pass("first", "note.first_drawn", `seat ${first}`);
-  else if (hand === 1) findings.fail("first", "in a table's first hand the first seat is drawn (HAND-2)");
+  else if (forced) findings.fail("first", forced);
   else if (given !== first) findings.fail("first", `seat ${given} was to be first, seat ${first} was dealt to (GAME-2)`);
   else findings.na("first", "note.first_given");
 
@@ -166,9 +169,11 @@ function checkDealt(file: HandFile, seeds: Seeds, replay: Replay, findings: Find
     findings.judge("pick.first", drawn === first ? "" : "another seat was first than the one drawn (GAME-2)", undefined, `drawn seat ${drawn}`);
   }
   if (game === "kozel" && tell("pick.indicator") && deck) {
-    const depth = indicatorDepth(ruleset["indicator"], (name, m) => pick(deck.key, name, m)) ?? 0; // a pick of a key is never null
+    const depth = indicatorDepth(ruleset["indicator"], (name, m) => pick(deck.key, name, m));
     const card = deck.order[16 + depth];
-    findings.judge("pick.indicator", card === indicator ? "" : "the indicator is not the card at the drawn place (KOZ-1)", undefined, `index ${depth}: ${card}`);
+    const elsewhere = replay.dealt.body.shown.some(({ position }) => position !== 16 + depth);
+    const fault = card !== indicator ? "the indicator is not the card at the drawn place (KOZ-1)" : elsewhere ? "the indicator is shown at another place than the drawn one (KOZ-1)" : "";
+    findings.judge("pick.indicator", fault, undefined, `index ${depth}: ${card}`);
   }
 }
 
@@ -183,19 +188,21 @@ function checkSeats(file: HandFile, findings: Findings): void {
 function checkPlay(file: HandFile, seeds: Seeds, replay: Replay, findings: Findings, cards: ReadonlyMap<string, string>): ReturnType<typeof follow> | null {
   const { referee, game } = file.table.body;
   const rules = PLAY.get(game);
+  // Also if nothing is played: the hand after one that was aborted begins with the same match (PLAY-2).
+  const wrong = referee && rules ? matchFault(file, rules) : "";
   if (!referee || !rules) findings.na("play", "note.no_referee");
+  else if (wrong) findings.fail("play", wrong);
   else if (!replay.dealt && file.final) findings.na("play", "note.not_dealt");
   else if (!replay.dealt) findings.skip("play", "note.not_dealt_yet");
   else if (!file.disclosed) findings.skip("play", "note.play_later");
   else if (!seeds.good || !replay.decks.has(0)) findings.skip("play", "note.no_seeds");
   else {
-    const wrong = matchFault(file, rules);
-    const failed = wrong ? undefined : findings.checks.find(({ id, status }) => status === "FAIL" && /^(order|deal|draw\.\d+|reshuffle\.\d+)$/.test(id));
+    const failed = findings.checks.find(({ id, status }) => status === "FAIL" && /^(order|deal|draw\.\d+|reshuffle\.\d+)$/.test(id));
     if (failed) findings.skip("play", said("note.play_failed", { check: failed.id }));
     else {
-      const followed = wrong ? null : follow(file, rules, cards);
-      const fault = wrong || (followed?.fault ?? "");
-      if (!fault && followed?.unknown) findings.skip("play", followed.unknown);
+      const followed = follow(file, rules, cards);
+      const fault = followed.fault;
+      if (!fault && followed.unknown) findings.skip("play", followed.unknown);
       else if (!fault && !file.final) findings.skip("play", "note.not_ended");
       else findings.judge("play", fault);
       return followed;

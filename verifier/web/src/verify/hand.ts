@@ -7,7 +7,7 @@ import type { EventOf, HandEvent, Type } from "./events.ts";
 import { isLost } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import type { Dealing, DealingGame, Throw } from "./games/base.ts";
-import { Stream, hash, pick } from "./hashing.ts";
+import { Stream, hash } from "./hashing.ts";
 import { Order } from "./order.ts";
 import { PLAY } from "./play/index.ts";
 
@@ -226,7 +226,6 @@ export class Replay {
     const { trumps } = this.order;
     const dealing = this.#game.begin({
       ruleset, hand, seats, first, referee, trumps, out, shown,
-      pick: (name, m) => (key ? pick(key, name, m) : null),
       card: (place) => this.card(place),
     });
     this.dealing = dealing;
@@ -236,7 +235,7 @@ export class Replay {
     if (!round) this.deal ||= "the cards did not go round one at a time from the first seat (GAME-1)";
     const places = dealing.turned.every(([seat, place], i) => {
       const one = shown[i];
-      return one && one.seat === seat && (place === null || at(one.epoch, one.position) === place);
+      return one && one.seat === seat && at(one.epoch, one.position) === place;
     });
     if (shown.length !== dealing.turned.length || !places) this.deal ||= "other cards were shown at the deal than the rules say";
     const judged = this.#opening(shown);

@@ -41,14 +41,16 @@ export class Order {
   readonly #opened = new Map<number, Set<number>>();
   /** Seats that have opened the seed that is due, since it is. */
   readonly #answered = new Set<number>();
-  /** Seals and seeds seen. */
-  readonly #values = new Set<string>();
+  /** Commitments, and seals and seeds seen. */
+  readonly #values: Set<string>;
 
   constructor(file: HandFile, game: DealingGame) {
     this.#table = file.table.body;
     this.#contribute = file.table.body.contribute;
     this.#first = file.opened.body.first ?? 0;
     this.head = file.opened;
+    const { commitment, next_commitment } = file.opened.body;
+    this.#values = new Set([this.#table.next_commitment, commitment, next_commitment]);
     this.phase = game.declares ? "declare" : "seal";
   }
 
@@ -126,7 +128,7 @@ export class Order {
       const seat = Number(key);
       if (!this.#contribute.includes(seat)) this.blame(`seat ${seat} ${verb} though it gives no seed (HAND-4)`);
       if (seen.has(seat)) this.blame(`seat ${seat} ${verb} twice (HAND-4, HAND-5)`);
-      if (this.#values.has(value)) this.blame("two seals or seeds are equal (SEAL-2)");
+      if (this.#values.has(value)) this.blame("a seal or a seed is that of another, or a commitment (SEAL-2)");
       seen.add(seat);
       this.#values.add(value);
     }

@@ -96,7 +96,7 @@ export function* checkReceipts(file: HandFile, trusted: Key | string | null, key
   const split = of.some(({ checkpoint: a }) => of.some(({ checkpoint: b }) => a.size === b.size && !equal(a.root, b.root)));
   const fault = judged.find((one) => one.fault)?.fault ?? (split ? "two checkpoints of one size have two roots" : receipts.length > RECEIPTS ? "more receipts than a hand has" : "");
   const head = sealedHead(file);
-  const note = Object.keys(file.table.body.keys).length > 0 ? "note.no_receipt_keys" : "note.no_receipt";
+  const note = head && Object.keys(file.table.body.keys).length > 0 ? "note.no_receipt_keys" : "note.no_receipt";
   if (fault) findings.fail("receipt", fault);
   else if (!head || !judged.some((one) => one.digest === hex(head.digest))) findings.na("receipt", note);
   else findings.pass("receipt", said("note.receipts", { n: receipts.length }));

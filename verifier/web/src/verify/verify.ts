@@ -144,6 +144,7 @@ function checkTerms(file: HandFile, findings: Findings): void {
   if (!fault && !body.referee && match !== null) fault = "there is a match without a referee (PLAY-1)";
   if (!fault && commitment === next_commitment) fault = "the commitment is used again (HAND-1)";
   if (!fault && hand === 1 && commitment !== body.next_commitment) fault = "the commitment is not the one announced (HAND-1)";
+  if (!fault && hand > 1 && (commitment === body.next_commitment || next_commitment === body.next_commitment)) fault = "the commitment of the table's first hand is used again (SEAL-2)";
   findings.judge("terms", fault, undefined, `T is ${terms}; the hand names ${opened.body.terms}`);
 }
 

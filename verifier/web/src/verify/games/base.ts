@@ -35,8 +35,6 @@ export interface Setting {
   readonly out: ReadonlySet<number>;
   /** What `hand.dealt` shows. */
   readonly shown: readonly Shown[];
-  /** A number drawn from the seeds, or null if they are not there. Spec: SHUF-3. */
-  pick(name: string, m: number): number | null;
   /** The card at a place, if the seeds are there. */
   card(place: string): string | undefined;
 }
@@ -94,7 +92,7 @@ export class Dealing {
   /** Top first. */
   stock: string[];
   /** Whom and where `hand.dealt` has to show a card; the place is null if it cannot be told. */
-  turned: readonly (readonly [seat: number | null, place: string | null])[] = [];
+  turned: readonly (readonly [seat: number | null, place: string])[] = [];
   /** The type of the event that has to come next, or "". `stock.reshuffled`: its seeds come first. */
   due: "" | "cards.drawn" | "cards.given" | "stock.reshuffled" = "";
   /** What may be due at the deal cannot be told without the cards. */

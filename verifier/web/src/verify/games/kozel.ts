@@ -6,11 +6,15 @@ import { Dealing, FRENCH, cards, type DealingGame, type SeatPlace, type Setting,
 const SIZE = 4;
 const STOCK = 16;
 
-/** How deep in the stock the indicator lies: the number that was drawn, or null. Spec: KOZ-1. */
-export function indicatorDepth(mode: unknown, pick: (name: string, m: number) => number | null): number | null {
-  if (mode === "index10") return 10;
-  const drawn = pick("indicator", mode === "all" ? 20 : 18);
-  return drawn === null ? null : mode === "all" ? drawn : 1 + drawn;
+/** How deep in the stock the indicator can lie, at least and at most. Spec: KOZ-1. */
+function depths(mode: unknown): readonly [least: number, most: number] {
+  return mode === "index10" ? [10, 10] : mode === "all" ? [0, 19] : [1, 18];
+}
+
+/** How deep in the stock the indicator lies: where there is a choice, a number that is drawn. Spec: KOZ-1. */
+export function indicatorDepth(mode: unknown, pick: (name: string, m: number) => number): number {
+  const [least, most] = depths(mode);
+  return least === most ? least : least + pick("indicator", most - least + 1);
 }
 
 class KozelDealing extends Dealing {
@@ -25,12 +29,13 @@ class KozelDealing extends Dealing {
     const { ruleset, shown } = setting;
     const bottom = ruleset["indicator_place"] === "bottom";
     if (!bottom && ruleset["indicator"] !== "index10") return;
-    let depth = indicatorDepth(ruleset["indicator"], setting.pick);
-    // Without the seeds the place is what the event itself says (KOZ-3).
-    if (depth === null && shown[0]) depth = shown[0].position - STOCK;
-    const place = depth === null ? null : at(0, STOCK + depth);
+    // Where it lies the event says, among the places where it can. That it was drawn there is not of this check.
+    const [one] = shown;
+    const [least, most] = depths(ruleset["indicator"]);
+    const fits = one !== undefined && one.epoch === 0 && one.position >= STOCK + least && one.position <= STOCK + most;
+    const place = fits ? at(0, one.position) : "";
     this.turned = [[null, place]];
-    if (bottom && place !== null && this.stock.includes(place)) this.stock = [...this.stock.filter((one) => one !== place), place];
+    if (bottom && this.stock.includes(place)) this.stock = [...this.stock.filter((one) => one !== place), place];
   }
 
   get #counting(): boolean {
