@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from fairdeal.codecs import Place
 from fairdeal.encoding import encode, format_time, parse_time
-from fairdeal.hashing import digest
+from fairdeal.hashing import Digest, digest
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
 from fairdeal.merkle import leaf_hash, node_hash
+from fairdeal.seeds import Commitment, SeatSeed, seal
 from seeds.hands import Vector, new_table, play_azi, play_kozel
 from seeds.local import Book, named
 
@@ -141,6 +143,7 @@ def broken_hands(valid: dict[str, Vector]) -> Iterator[Broken]:
     yield from _dealing(valid)
     yield from _play(valid)
     yield from _ending(valid)
+    yield from _undealt(valid)
 
 
 def _format(valid: dict[str, Vector]) -> Iterator[Broken]:
@@ -298,11 +301,83 @@ def _dealing(valid: dict[str, Vector]) -> Iterator[Broken]:
         "pick.indicator",
     )
 
+    yield from _indicators()
+
     def kept(events: Events, _: File) -> None:
         at = next(i for i, event in enumerate(events) if event["type"] == "cards.given")
         del events[at]
 
     yield Broken("svoi-six_kept_fail", _forged(valid["svoi-exchange"], kept), "deal")
+
+
+def _undealt(valid: dict[str, Vector]) -> Iterator[Broken]:
+    """What a hand can be used for that ends before it is dealt."""
+    # The next hand begins with what this one was given: the service chooses who is first in it.
+    yield Broken(
+        "kozel-first_undealt_fail",
+        _forged(valid["kozel-aborted_seal"], _set("hand.opened", 0, lambda e: e.update(first=2))),
+        "first",
+    )
+    # In the same way it chooses the score.
+    table = new_table("kozel", "k00", referee=True)
+    table.open_hand()
+    table.abort()
+    refereed = Vector("kozel-undealt", table.transcript().encode(), table, "VERIFIED", 0)
+
+    def ahead(event: dict[str, Any]) -> None:
+        event["match"]["score"] = [4, 0]
+
+    yield Broken(
+        "kozel-match_undealt_fail", _forged(refereed, _set("hand.opened", 0, ahead)), "play"
+    )
+
+    # A seat's seed is what the service has announced for the next hand: nobody drew it.
+    def public(events: Events, _: File) -> None:
+        opened = _of(events, "hand.opened")
+        told = _of(events, "seeds.opened")["seeds"]
+        seat = min(told)
+        told[seat] = opened["next_commitment"]
+        terms = Digest(digest(encode(events[0])))
+        commitment = Commitment(bytes.fromhex(opened["commitment"]))
+        seed = SeatSeed(bytes.fromhex(told[seat]))
+        sealed = seal(terms, opened["hand"], int(seat), commitment, seed).hex()
+        for event in events:
+            if event["type"] == "seeds.sealed" and seat in event["seals"]:
+                event["seals"][seat] = sealed
+
+    yield Broken("kozel-public_seed_fail", _forged(valid["kozel-aborted_open"], public), "order")
+
+    # The secret of hand 1, which everybody knows, is to be that of hand 3 again.
+    def again(events: Events, _: File) -> None:
+        _of(events, "hand.opened")["next_commitment"] = events[0]["next_commitment"]
+
+    yield Broken("kozel-old_secret_fail", _forged(valid["kozel-second_hand"], again), "terms")
+
+
+def _indicators() -> Iterator[Broken]:
+    """The indicator is shown, with its proof, at another place than the one drawn. Spec: KOZ-1."""
+    for name, disclosure, failed in (
+        ("kozel-indicator_place_fail", "hand", "pick.indicator"),
+        ("kozel-indicator_edge_fail", "table", "deal"),
+    ):
+        rules = {"indicator": "interior", "indicator_place": "bottom"}
+        table = new_table("kozel", "k01", ruleset=rules, disclosure=disclosure)
+        table.deal()
+        table.close()
+        shown = table.hand.shown[0][0].position
+        # The last place of the stock is none where `interior` can be.
+        other = 35 if disclosure == "table" else 20 + (shown == 20)
+        opening = table.secrets.opening(Place(0, other)).to_dict()
+        one = {key: value for key, value in opening.items() if key != "path"}
+
+        def elsewhere(events: Events, file: File, one: File = one, opening: File = opening) -> None:
+            dealt = _of(events, "hand.dealt")
+            dealt["indicator"] = one["card"]
+            dealt["shown"] = [{**one, "seat": None}]
+            file["openings"] = [opening] if file["openings"] else []
+
+        vector = Vector(name, table.transcript().encode(), table, "FAILED", 1)
+        yield Broken(name, _forged(vector, elsewhere), failed)
 
 
 def _play(valid: dict[str, Vector]) -> Iterator[Broken]:
