@@ -36,6 +36,8 @@ SMALL_ORDER = frozenset(
     )
 )
 
+_SMALL_ORDER_Y = frozenset(int.from_bytes(point, "little") & (_SIGN - 1) for point in SMALL_ORDER)
+
 Point = tuple[int, int, int, int]  # X, Y, Z, T with x = X/Z, y = Y/Z, xy = T/Z
 Addend = tuple[int, int, int, int]  # Y - X, Y + X, 2dT, 2Z of a point that will be added often
 IDENTITY: Point = (0, 1, 1, 0)
@@ -64,6 +66,17 @@ def decode_point(encoding: bytes) -> Point | None:
     if x & 1 != sign:
         x = P - x
     return x, y, 1, x * y % P
+
+
+def can_be_key(encoding: bytes) -> bool:
+    """Says if a table's terms may give a seat these 32 bytes as its key.
+
+    That they lie on the curve is not asked: a key that does not has no signature.
+
+    Spec: TBL-1, SIG-1
+    """
+    y = int.from_bytes(encoding, "little") & (_SIGN - 1)
+    return y < P and y not in _SMALL_ORDER_Y
 
 
 def encode_point(point: Point) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from fairdeal_verifier.ed25519 import can_be_key
 from fairdeal_verifier.file import HandFile
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.outcome import FAIL, NOT_APPLICABLE, PASS, SKIP, Check
@@ -56,6 +57,9 @@ def _table_fault(file: HandFile) -> str:
         return "no seat contributes"
     if LogKey.parse(body["log_key"]).name != body["origin"]:
         return "the origin is not the name in the log key"
+    for seat, key in sorted(file.keys.items()):
+        if not can_be_key(key):
+            return f"the key of seat {seat} is none that a signature could be checked with"
     return ""
 
 
