@@ -60,6 +60,16 @@ function sum(s: bigint, k: bigint, a: EdwardsPoint): EdwardsPoint {
   return found;
 }
 
+/** y of the points whose order divides 8; those of order 8 have two, p apart. */
+const ORDER_8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
+const SMALL_ORDER: ReadonlySet<bigint> = new Set([0n, 1n, P - 1n, ORDER_8, P - ORDER_8]);
+
+/** Whether terms may give a seat these 32 bytes as its key; one off the curve has no signature anyway. Spec: TBL-1, SIG-1. */
+export function canBeKey(key: Uint8Array): boolean {
+  const y = integer(key) & (2n ** 255n - 1n);
+  return y < P && !SMALL_ORDER.has(y);
+}
+
 export function verifySignature(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (key.length !== 32 || signature.length !== 64) return false;
   const r = signature.subarray(0, 32);

@@ -1,9 +1,10 @@
 /** A file, and what a player kept, to a report. Spec: VER-1..5. */
 
-import { hex } from "./bytes.ts";
+import { fromHex, hex } from "./bytes.ts";
 import { checkSeeds, checkSignatures } from "./ceremony.ts";
 import { checkDealing } from "./dealing.ts";
 import type { Dealt } from "./dealing.ts";
+import { canBeKey } from "./ed25519.ts";
 import { fileSteps } from "./file.ts";
 import type { HandFile } from "./file.ts";
 import { Findings, said } from "./findings.ts";
@@ -139,6 +140,7 @@ function checkTerms(file: HandFile, findings: Findings): void {
   if (body.seq !== 0 || body.prev !== "") fault = "table.opened is not the first event of its table (TBL-1)";
   else if (body.contribute.length === 0) fault = "no seat contributes (TBL-1)";
   else if (readKey(body.log_key)?.name !== body.origin) fault = "origin is not the name in log_key (TBL-1)";
+  else if (!Object.values(body.keys).every((key) => canBeKey(fromHex(key)))) fault = "the key of a seat is none that a signature could be checked with (TBL-1)";
   else fault = rulesetFault(body);
   if (!fault && opened.body.terms !== terms) fault = "the hand names other terms (HAND-1)";
   if (!fault && !body.referee && match !== null) fault = "there is a match without a referee (PLAY-1)";

@@ -13,7 +13,8 @@ class SvoiDealing extends Dealing {
 
   constructor(setting: Setting) {
     super(setting, 18, 36);
-    if (setting.ruleset["sixes"] !== "exchange") return;
+    const { trumps } = setting;
+    if (setting.ruleset["sixes"] !== "exchange" || trumps.get(0) === trumps.get(1)) return;
     for (const [from, holding] of this.holdings.entries()) {
       for (const place of holding.had) {
         const card = setting.card(place);
