@@ -347,6 +347,16 @@ def _undealt(valid: dict[str, Vector]) -> Iterator[Broken]:
 
     yield Broken("kozel-public_seed_fail", _forged(valid["kozel-aborted_open"], public), "order")
 
+    # A key of small order, of a seat that never had to sign.
+    yield Broken(
+        "kozel-weak_key_fail",
+        _forged(
+            valid["kozel-aborted_seal"],
+            _set("table.opened", 0, lambda e: e["keys"].update({"2": "01" + "00" * 31})),
+        ),
+        "terms",
+    )
+
     # The secret of hand 1, which everybody knows, is to be that of hand 3 again.
     def again(events: Events, _: File) -> None:
         _of(events, "hand.opened")["next_commitment"] = events[0]["next_commitment"]

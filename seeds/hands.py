@@ -261,3 +261,9 @@ def _svoi() -> Iterator[Vector]:
     table.open_seeds((0,))
     table.close()
     yield _vector("svoi-same_trumps", table)
+    # One trump for both: no six can be due, and that is known before the cards are.
+    rules = {"distinct_trumps": False, "sixes": "exchange"}
+    table = new_table("svoi", "s2", ruleset=rules, disclosure="table")
+    table.deal(trumps={0: "D", 1: "D"})
+    table.close()
+    yield _vector("svoi-one_trump", table, "INCOMPLETE", 3)
