@@ -12,6 +12,7 @@ import pytest
 
 from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.words import say
+from tests.interop.refit import changed_hands
 from tests.page.mutations import encoded, mutated, noted, reordered
 from tests.page.parity import (
     INDEX,
@@ -31,6 +32,7 @@ from tests.page.parity import (
 
 COUNT = 2000
 REORDERED = 400
+REFITTED = 30
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +89,15 @@ def test_events_out_of_their_order():
     assert differences(names, *[[settled(one) for one in said] for said in (ours, theirs)]) == []
     # The control: they do go on in different ways.
     assert differences(names, ours, theirs)
+
+
+def test_changed_hands():
+    """All that follows from a change follows, seals and decks too: `tests/interop/refit.py`."""
+    found = list(changed_hands(100, 100 + REFITTED))
+    names, asked = [one.name for one in found], [Asked(one.data) for one in found]
+    ours, theirs = [by_python(one) for one in asked], by_typescript(asked)
+    assert differences(names, *[[settled(one) for one in said] for said in (ours, theirs)]) == []
+    assert len(found) / 10 < sum(said.exit == 0 for said in ours) < len(found) / 2
 
 
 def test_a_log_whose_key_has_changed():
@@ -218,6 +229,7 @@ def readable(asked):
         ("promises.ts", "else if (there !== card)", "else if (false)"),
         ("promises.ts", "dealt.received.size === 0", "false"),
         ("verify.ts", "seat >= file.table.body.seats", "false"),
+        ("order.ts", "if (seen.has(seat)) this.blame", "if (false) this.blame"),
         ("hand.ts", "this.order.fault = fault;", ""),
         ("hand.ts", "!this.#behind && ", ""),
     ],
@@ -227,6 +239,8 @@ def test_control_a_check_broken_on_purpose_is_found(tmp_path, change):
     web = broken(tmp_path, change)
     if change[0] == "hand.ts":  # what comes after a fault shows in no vector
         given = {one.name: Asked(one.data) for one in reordered(REORDERED)}
+    elif change[0] == "order.ts":  # nor does a seat that seals twice, and rightly
+        given = {one.name: Asked(one.data) for one in changed_hands(100, 100 + REFITTED)}
     elif change[0] in ("promises.ts", "verify.ts"):
         given = {name: asked for name, asked in with_notes(200).items() if readable(asked)}
     else:
