@@ -7,7 +7,7 @@ import re
 import tomllib
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -17,7 +17,7 @@ from pydantic_settings import (
     SettingsConfigDict,
     SettingsError,
 )
-from pydantic_settings.sources import TomlConfigSettingsSource
+from pydantic_settings.sources import InitSettingsSource
 
 from fairdeal.errors import FairdealError
 from fairdeal.log.cosignature import WitnessKey
@@ -27,8 +27,9 @@ PREFIX: Final = "FAIRDEAL_"
 _OTHERS: Final = {PREFIX + "CONFIG", PREFIX + "OPERATOR_KEY"}
 _URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
 _ORIGIN = re.compile(r"[\x21-\x2a\x2c-\x7e]{1,200}")
-# pydantic-settings asks the class for its sources, so the file's path has to reach it from aside.
-_config_file: ContextVar[Path | None] = ContextVar("config_file", default=None)
+# pydantic-settings asks the class for its sources, so what the file says has to reach it from
+# aside. It is read once: a pipe (`--config <(..)`) has nothing more for who looks again.
+_of_file: ContextVar[dict[str, Any] | None] = ContextVar("of_file", default=None)
 
 
 class ConfigurationError(Exception):
@@ -79,7 +80,8 @@ class Settings(BaseSettings):
         "By default the data folder's name with `.anchor` behind it.",
     )
     keys: Path | None = Field(default=None, description="Folder of the keys; by default data/keys.")
-    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    # An empty one would be every address of the machine.
+    host: str = Field(default="127.0.0.1", min_length=1, description="Address to listen on.")
     port: int = Field(default=8080, ge=0, le=65535, description="Port; 0 takes a free one.")
     metrics_port: int | None = Field(
         default=None, ge=0, le=65535, description="Loopback port of /metrics; none by default."
@@ -136,6 +138,15 @@ class Settings(BaseSettings):
             return self.witness_quorum
         return len(self.witnesses) // 2 + 1 if self.witnesses else 0
 
+    @field_validator("data", "anchor", "keys", mode="before")
+    @classmethod
+    def _check_path(cls, value: object) -> object:
+        # An empty variable would be the folder that the command happens to be started in.
+        text = str(value)
+        if value == "" or "\0" in text or not text.isprintable():
+            raise ValueError("must be the name of a file or folder, in UTF-8")
+        return value
+
     @field_validator("origin")
     @classmethod
     def _check_origin(cls, value: str) -> str:
@@ -151,7 +162,11 @@ class Settings(BaseSettings):
     @property
     def anchor_path(self) -> Path:
         """Where the outside checkpoint is kept."""
-        return self.anchor or self.data.with_name(self.data.name + ".anchor")
+        if self.anchor is not None:
+            return self.anchor
+        # `.` and `..` have no name to put something behind.
+        data = self.data if self.data.name not in ("", "..") else Path(os.path.realpath(self.data))
+        return data.parent / f"{data.name}.anchor"
 
     @property
     def keys_path(self) -> Path:
@@ -168,10 +183,10 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags first, then environment, then the file."""
-        file = _config_file.get()
-        if file is None:
+        of_file = _of_file.get()
+        if of_file is None:
             return init_settings, env_settings
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, file)
+        return init_settings, env_settings, InitSettingsSource(settings_cls, of_file)
 
 
 def load(config: Path | None = None, **flags: object) -> Settings:
@@ -186,14 +201,13 @@ def load(config: Path | None = None, **flags: object) -> Settings:
     """
     given = {name: value for name, value in flags.items() if value is not None}
     path = config or (Path(text) if (text := os.environ.get(PREFIX + "CONFIG")) else None)
-    if path is not None:
-        _check_file(path)
+    of_file = None if path is None else _read_file(path)
     known = {PREFIX + name.upper() for name in Settings.model_fields} | _OTHERS
     # A misspelt variable would be ignored without a word.
     strangers = sorted(n for n in os.environ if n.startswith(PREFIX) and n not in known)
     if strangers:
         raise ConfigurationError([f"{name} is not a setting." for name in strangers])
-    token = _config_file.set(path)
+    token = _of_file.set(of_file)
     try:
         return Settings(**given)  # type: ignore[arg-type]
     except SettingsError:
@@ -202,12 +216,12 @@ def load(config: Path | None = None, **flags: object) -> Settings:
     except ValidationError as error:
         raise ConfigurationError([_sentence(fault) for fault in error.errors()]) from None
     finally:
-        _config_file.reset(token)
+        _of_file.reset(token)
 
 
-def _check_file(path: Path) -> None:
+def _read_file(path: Path) -> dict[str, Any]:
     try:
-        tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigurationError([f"{path} cannot be read: {error.strerror}."]) from None
     except ValueError as error:

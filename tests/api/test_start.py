@@ -415,6 +415,46 @@ def test_faults_of_a_file_are_sentences(tmp_path, text, words):
     assert words in sentence
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("DATA", ""), ("ANCHOR", ""), ("KEYS", ""), ("HOST", ""), ("DATA", os.fsdecode(b"\xff"))],
+)
+def test_a_variable_that_names_nothing_is_a_fault(monkeypatch, name, text):
+    """Empty, a folder would be the one that one is in, and an address all of the machine's."""
+    monkeypatch.setenv(f"FAIRDEAL_{name}", text)
+    with pytest.raises(ConfigurationError) as caught:
+        load()
+    (sentence,) = caught.value.faults
+    assert sentence.startswith(f"{name.lower()} (FAIRDEAL_{name}): ")
+    monkeypatch.setenv(f"FAIRDEAL_{name}", "localhost")
+    load()
+
+
+def test_settings_may_come_from_a_pipe(tmp_path):
+    """As `--config <(..)` gives them; nothing of it may be taken for the defaults."""
+    text = b'port = 1\norigin = "pipe.example/log"\n'
+    reading, writing = os.pipe()
+    os.write(writing, text)
+    os.close(writing)
+    try:
+        found = load(Path(f"/dev/fd/{reading}"))
+    finally:
+        os.close(reading)
+    assert (found.port, found.origin) == (1, "pipe.example/log")
+    (tmp_path / "file").write_bytes(text)
+    assert load(tmp_path / "file") == found
+
+
+def test_the_anchor_lies_beside_the_folder_whatever_it_is_called(tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    (folder / "keys").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    for name in (folder, f"{folder}/", ".", "", "./", "../data", "../data/."):
+        assert load(data=Path(name)).anchor_path.resolve() == tmp_path / "data.anchor"
+    assert load(data=Path("keys/..")).anchor_path == tmp_path / "data.anchor"
+    assert load(data=Path("/")).anchor_path == Path("/.anchor")
+
+
 def test_the_key_of_whoever_plays_is_no_setting_and_no_fault(monkeypatch):
     monkeypatch.setenv("FAIRDEAL_OPERATOR_KEY", "fd_live_x")
     assert "fd_live_x" not in repr(load())
