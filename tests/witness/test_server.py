@@ -239,6 +239,17 @@ def test_a_state_that_somebody_has_edited_is_refused(folder):
     assert reopened(folder) == 9
 
 
+@pytest.mark.parametrize("length", [0, 1, -1])
+def test_a_witness_whose_name_was_cut_signs_nothing(folder, length):
+    """It would sign under another name."""
+    good = (folder / "name").read_bytes()
+    (folder / "name").write_bytes(good[:length])
+    with pytest.raises(StartRefused, match="never made anew"):
+        Memory(folder, [LOG.key.verifier])
+    (folder / "name").write_bytes(good)
+    Memory(folder, [LOG.key.verifier]).close()
+
+
 def test_a_log_that_is_left_out_for_a_while_is_not_forgotten(folder):
     opened = Memory(folder, [LOG.key.verifier])
     opened.answer(LOG.ask(0, 9), 1)

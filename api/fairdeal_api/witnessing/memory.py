@@ -77,9 +77,10 @@ class Memory:
         # Nothing but the lock keeps two processes from signing two histories: none is taken over.
         self._lock = system.hold_lock(folder / LOCK, advice="End it first.")
         try:
-            self.key = CosigningKey(
-                (folder / NAME).read_text("ascii").removesuffix("\n"), system.read_key(folder / KEY)
-            )
+            name, newline, _ = (folder / NAME).read_text("ascii").partition("\n")
+            if not newline:
+                raise FormatError("state_malformed", "the name was cut off")
+            self.key = CosigningKey(name, system.read_key(folder / KEY))
             self._notes = self._read()
             self._heads = {
                 origin: self._take(origin, note)
