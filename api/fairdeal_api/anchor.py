@@ -7,6 +7,7 @@ not restored with it can tell: signing on from there would make two logs under o
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import time
@@ -18,7 +19,14 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.keys import LogKeys
 from fairdeal.merkle import Tree
-from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, replace_file, sync_folder
+from fairdeal_api.system import (
+    EXIT_LOST,
+    Overtaken,
+    StartRefused,
+    create_file,
+    replace_file,
+    sync_folder,
+)
 
 SLOT: Final = 4096
 _SLOTS: Final = 2
@@ -63,11 +71,12 @@ class Anchor:
 
         Raises:
             StartRefused: There is an anchor, which belongs to some log.
+            OSError: It cannot be written. Nothing is there then.
         """
         if self.path.exists() or self.path.is_symlink():
             raise StartRefused(f"The anchor {self.path} is there already and is never overwritten.")
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        replace_file(self.path, _slot(note) * _SLOTS)
+        create_file(self.path, _slot(note) * _SLOTS)
 
     def load(self, keys: Opens) -> Checkpoint:
         """Read the newest checkpoint that is kept, and keep the file open. Spec: LOG-21.
@@ -160,7 +169,7 @@ class Anchor:
             raise AnchorMoved
         number, slot = 1 - self._newest, _slot(note)
         if os.pwrite(self._descriptor, slot, SLOT * number) != SLOT:
-            raise AnchorMoved
+            raise OSError(errno.EIO, "half written", str(self.path))
         os.fdatasync(self._descriptor)
         slots = [self._content[:SLOT].ljust(SLOT, b"\n"), self._content[SLOT:].ljust(SLOT, b"\n")]
         slots[number] = slot

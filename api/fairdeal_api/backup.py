@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -68,11 +69,16 @@ class Manifest:
         try:
             value: dict[str, Any] = json.loads(path.read_text("utf-8"))
             manifest = cls(**value)
+            texts = [manifest.origin, manifest.log_key, manifest.sealing_id, manifest.root]
+            texts += [manifest.checkpoint or "", *manifest.files.values()]
+            if not all(isinstance(text, str) for text in texts):
+                raise TypeError
+            names = set(manifest.files)
         except OSError as error:
             raise StartRefused(f"{path} cannot be read ({error.strerror}).") from None
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, AttributeError):
             raise StartRefused(f"{path} is not the manifest of a backup.") from None
-        if manifest.format != FORMAT or set(manifest.files) != {DATABASE, OPERATORS}:
+        if manifest.format != FORMAT or names != {DATABASE, OPERATORS}:
             raise StartRefused(f"{path} is not the manifest of a backup that this version knows.")
         return manifest
 
@@ -86,6 +92,7 @@ def create(settings: Settings, target: Path) -> Manifest:
 
     Raises:
         StartRefused: There is nothing to copy, or something at the target.
+        OSError, apsw.Error: A file cannot be read or written. What was copied is removed again.
     """
     check_library()
     if target.exists() or target.is_symlink():
@@ -93,9 +100,23 @@ def create(settings: Settings, target: Path) -> Manifest:
     for name in (DATABASE, OPERATORS):
         if not (settings.data / name).exists():
             raise StartRefused(f"There is no database {settings.data / name}.")
-    part = target.with_name(target.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(mode=0o700, parents=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Of a name that nobody has: two backups at once, or a folder of somebody's, are not in the way.
+    part = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent))
+    try:
+        manifest = _fill(settings, part)
+        try:
+            part.rename(target)
+        except OSError as error:
+            raise StartRefused(f"{target} cannot be made ({error.strerror}).") from None
+        system.sync_folder(target.parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return manifest
+
+
+def _fill(settings: Settings, part: Path) -> Manifest:
+    """What is in a backup."""
     files = {}
     for name in (OPERATORS, DATABASE):
         _copy(settings.data / name, part / name)
@@ -118,8 +139,6 @@ def create(settings: Settings, target: Path) -> Manifest:
         files,
     )
     system.replace_file(part / MANIFEST, json.dumps(asdict(manifest), indent=1).encode() + b"\n")
-    part.rename(target)
-    system.sync_folder(target.parent)
     return manifest
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -225,7 +226,21 @@ def show_config(settings: Settings) -> None:
 
 def main() -> None:
     """Run the command."""
+    _hold_descriptors()
     app()
+
+
+def _hold_descriptors() -> None:
+    """Keep the numbers of standard input, output and error from files of ours.
+
+    Where one was closed, the next file gets its number. That would be the lock or the anchor, and
+    a library that writes its last words to descriptor 2 would write them into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
 
 
 if __name__ == "__main__":

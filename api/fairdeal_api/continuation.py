@@ -38,7 +38,7 @@ from fairdeal.table import Table
 from fairdeal.transcript import Transcript
 from fairdeal_api import backup, keyring, system
 from fairdeal_api.anchor import Anchor
-from fairdeal_api.export import CHECKPOINT, ROTATIONS, locked, write_file, write_tiles
+from fairdeal_api.export import CHECKPOINT, ROTATIONS, lies_in, locked, write_file, write_tiles
 from fairdeal_api.ledger import Entry
 from fairdeal_api.restore import Opens, Public
 from fairdeal_api.service import DATABASE, OPERATORS, Service, initialise, is_empty
@@ -109,7 +109,7 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
         raise StartRefused(f"{settings.data} is not empty; a log is never continued in another's.")
     if public.exists() and (not public.is_dir() or any(public.iterdir())):
         raise StartRefused(f"{public} is not empty.")
-    if public.resolve().is_relative_to(settings.data.resolve()):
+    if lies_in(public, settings.data):
         raise StartRefused(f"{public} lies in the data folder, which is nobody else's to read.")
     verified = backup.whole(sources.backup)
     old_origin = verified.manifest.origin

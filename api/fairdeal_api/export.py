@@ -64,7 +64,7 @@ def export(settings: Settings, folder: Path) -> Exported:
     path = database_path(settings)
     if not path.exists():
         raise StartRefused(f"There is no database {path}.")
-    if folder.resolve().is_relative_to(settings.data.resolve()):
+    if lies_in(folder, settings.data):
         raise StartRefused(f"{folder} lies in the data folder, which is nobody else's to read.")
     reader = SQLiteReader(path)
     try:
@@ -89,6 +89,11 @@ def export(settings: Settings, folder: Path) -> Exported:
     finally:
         reader.close()
     return Exported(head.size, old, written)
+
+
+def lies_in(path: Path, folder: Path) -> bool:
+    """Whether a file or folder is, whatever its name, inside another, or that one itself."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:

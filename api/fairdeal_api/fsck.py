@@ -7,6 +7,9 @@ secrets.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
 
 from fairdeal.dealing import Dealing
 from fairdeal.errors import FairdealError
@@ -99,6 +102,14 @@ def check(settings: Settings) -> Report:
     path = database_path(settings)
     if not path.exists():
         raise StartRefused(f"There is no database {path}.")
+    try:
+        return _check(settings, path)
+    except apsw.Error as error:
+        # Where SQLite cannot go on, nobody can say what else is wrong.
+        raise StartRefused(f"{path} cannot be read ({type(error).__name__}).") from None
+
+
+def _check(settings: Settings, path: Path) -> Report:
     reader = SQLiteReader(path)
     try:
         keys = system.read_keys(settings.keys_path, reader.identity().sealing_id)

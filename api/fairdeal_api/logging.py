@@ -6,8 +6,10 @@ service knows is secret for minutes, and a log line lives for years.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
 import sys
 from typing import Final, TextIO
 
@@ -49,11 +51,25 @@ class Log:
             raise ValueError("not a field of the log: " + ", ".join(sorted(strangers)))
         line = {"at": format_time(system.wall_clock()), "event": event, **fields}
         stream = self._stream or sys.stderr
-        stream.write(json.dumps(line, separators=(",", ":")) + "\n")
-        stream.flush()
+        if stream is None:
+            return  # whoever started us has closed it
+        # A full disk, or a reader that has gone: there is nobody left to tell, and what the line
+        # is about (a log that freezes, a process that ends) has to be done all the same.
+        with contextlib.suppress(OSError, ValueError):
+            stream.write(json.dumps(line, separators=(",", ":")) + "\n")
+            stream.flush()
 
 
 LOG: Final = Log()
+
+
+def tell(line: str) -> None:
+    """Say something to who started us. Nobody has to listen: what it says is in the log as well."""
+    try:
+        print(line, flush=True)  # noqa: T201 - for who started us
+    except OSError:
+        # What is left in its buffer would be an error once more, at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _Theirs(logging.Handler):

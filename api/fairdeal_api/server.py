@@ -16,10 +16,10 @@ from starlette.types import ASGIApp
 
 from fairdeal_api.app import create_app
 from fairdeal_api.connections import IDLE_SECONDS, QuietConnections, WatchedProtocol
-from fairdeal_api.logging import LOG, tame_libraries
+from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import BACKLOG, listen
 
 # The writer's thread asks for the interpreter after each statement; the default of 5 ms would
 # let a busy event loop stretch a batch of a millisecond to some tens.
@@ -30,19 +30,20 @@ _DESCRIPTORS: Final = 65_536
 class _Server(uvicorn.Server):
     """Says where it listens, once it does."""
 
-    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, metrics: socket.socket | None
+    ) -> None:
         super().__init__(config)
         self._service = service
+        self._listening = metrics
         self._metrics: asyncio.Server | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.should_exit:
             return
-        if self._service.settings.metrics_port is not None:
-            self._metrics = await asyncio.start_server(
-                self._show_metrics, "127.0.0.1", self._service.settings.metrics_port
-            )
+        if self._listening is not None:
+            self._metrics = await asyncio.start_server(self._show_metrics, sock=self._listening)
         host, port = (sockets or [])[0].getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         LOG.write("service.listening", address=f"{shown}:{port}")
@@ -51,7 +52,7 @@ class _Server(uvicorn.Server):
         gc.freeze()
         # Frozen objects do not count as old ones, so by default full collections would be frequent.
         gc.set_threshold(50_000, 20, 100)
-        print(f"listening on http://{shown}:{port}", flush=True)  # noqa: T201 - for who started us
+        tell(f"listening on http://{shown}:{port}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.dealer.wake_all()
@@ -75,20 +76,6 @@ class _Server(uvicorn.Server):
         writer.close()
 
 
-def _listen(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((settings.host, settings.port))
-    except OSError as error:
-        listening.close()
-        raise StartRefused(
-            f"{settings.host}:{settings.port} cannot be listened on ({error.strerror})."
-        ) from None
-    return listening
-
-
 def _allow_descriptors() -> None:
     """Raise the process's own limit, which by default some thousand connections would reach."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -110,7 +97,7 @@ def config_of(app: ASGIApp, quiet: QuietConnections) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,  # nothing here asks who the peer is
         lifespan="on",
-        backlog=1024,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=10,
         timeout_keep_alive=IDLE_SECONDS,
     )
@@ -127,9 +114,11 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
         StartRefused: One sentence says why.
     """
     service = Service(settings, take_over=take_over)
-    listening = _listen(settings)
+    listening = listen(settings.host, settings.port)
+    port = settings.metrics_port
+    metrics = None if port is None else listen("127.0.0.1", port)
     sys.setswitchinterval(_SWITCH_SECONDS)
     tame_libraries()
     _allow_descriptors()
     config = config_of(create_app(settings, service), service.quiet)
-    _Server(config, service).run(sockets=[listening])
+    _Server(config, service, metrics).run(sockets=[listening])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -48,9 +49,11 @@ def verifier_key(settings: Settings, keys: system.Keys) -> VerifierKey:
 
 
 def is_empty(settings: Settings) -> bool:
-    """Whether there is nothing yet where the data folder will be."""
+    """Whether there is nothing yet where the data folder will be; a lock alone is nothing."""
     folder = settings.data
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    return not folder.exists() or (
+        folder.is_dir() and all(path.name == LOCK for path in folder.iterdir())
+    )
 
 
 def initialise(settings: Settings) -> VerifierKey:
@@ -58,6 +61,7 @@ def initialise(settings: Settings) -> VerifierKey:
 
     Raises:
         StartRefused: There is something; nothing is ever overwritten.
+        OSError: It cannot be made. What was made of it is removed again.
     """
     folder = settings.data
     if not is_empty(settings):
@@ -68,22 +72,75 @@ def initialise(settings: Settings) -> VerifierKey:
             f"The anchor {settings.anchor_path} is there already and is never overwritten; "
             "the log that it has seen is missing."
         )
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    lock = system.hold_lock(folder / LOCK)
-    try:
-        keys = system.create_keys(settings.keys_path)
-        signing = SigningKey(settings.log_origin, keys.log)
-        identity = Identity(settings.log_origin, str(signing.verifier), keys.sealing.id)
-        sqlite_store.create(folder / DATABASE, identity, EMPTY_ROOT, system.wall_clock())
-        OperatorKeys(folder / OPERATORS, create=True).close()
-        Anchor(settings.anchor_path).create(
-            Checkpoint(settings.log_origin, 0, EMPTY_ROOT).sign(signing)
-        )
-        system.sync_folder(folder)
-    finally:
-        system.release_lock(lock)
+    # Half a service would be in the way of the next attempt, and looks like one that lost files.
+    with contextlib.ExitStack() as undo:
+        for path in (folder, settings.keys_path):
+            if not path.exists():
+                undo.callback(_without_fault, path.rmdir)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        lock = system.hold_lock(folder / LOCK)
+        try:
+            key = _make(settings, undo)
+        except BaseException:
+            undo.close()  # before the lock is given back
+            raise
+        finally:
+            system.release_lock(lock)
+        undo.pop_all()
+    return key
+
+
+def _make(settings: Settings, undo: contextlib.ExitStack) -> VerifierKey:
+    """What `initialise` makes; how to remove it again is left in `undo`."""
+    folder = settings.data
+    # Once more: now nobody else makes one here, so whatever comes after this is ours to remove.
+    if not is_empty(settings):
+        raise StartRefused(f"{folder} is not empty; a service is never made over another.")
+    undo.callback(_without_fault, (folder / LOCK).unlink)
+    keys = system.create_keys(settings.keys_path)
+    for name in (system.SEALING_KEY, system.LOG_KEY):
+        undo.callback(_without_fault, (settings.keys_path / name).unlink)
+    signing = SigningKey(settings.log_origin, keys.log)
+    identity = Identity(settings.log_origin, str(signing.verifier), keys.sealing.id)
+    undo.callback(_remove_databases, folder)
+    sqlite_store.create(folder / DATABASE, identity, EMPTY_ROOT, system.wall_clock())
+    OperatorKeys(folder / OPERATORS, create=True).close()
+    system.sync_folder(folder)
+    # The last step: with it there is a service, which nothing may take away any more.
+    Anchor(settings.anchor_path).create(
+        Checkpoint(settings.log_origin, 0, EMPTY_ROOT).sign(signing)
+    )
     return signing.verifier
+
+
+def _without_fault(step: Callable[[], object]) -> None:
+    with contextlib.suppress(OSError):
+        step()
+
+
+def _remove_databases(folder: Path) -> None:
+    for name in (DATABASE, OPERATORS):
+        for path in folder.glob(f"{name}*"):
+            _without_fault(path.unlink)
+
+
+def _find(settings: Settings) -> None:
+    """Look whether there is a service at all.
+
+    Raises:
+        StartRefused: There is none, or it has lost its database.
+    """
+    path = settings.data / DATABASE
+    if path.exists():
+        return
+    if is_empty(settings) and not os.path.lexists(settings.anchor_path):
+        raise StartRefused(f"There is no service in {settings.data}; `fairdeal init` makes one.")
+    raise StartRefused(
+        f"There is no {path}: `fairdeal restore` puts a backup in its place, unless "
+        "`fairdeal init` was cut off here and never printed a key; then remove what it has left, "
+        "and begin again."
+    )
 
 
 class Service:
@@ -113,8 +170,7 @@ class Service:
         self.draining = False
         self.frozen = False
         folder = settings.data
-        if not (folder / DATABASE).exists():
-            raise StartRefused(f"There is no service in {folder}; `fairdeal init` makes one.")
+        _find(settings)
         with contextlib.ExitStack() as undo:
             lock = system.hold_lock(folder / LOCK, take_over=take_over)
             undo.callback(system.release_lock, lock)

@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import os
 import re
+import socket
 import stat
 import time
 from collections.abc import Callable
@@ -32,6 +33,8 @@ NEXT_LOG_KEY: Final = "log.next.key"
 """Of a rotation that is under way, or was never committed; so is the other `next`."""
 
 
+BACKLOG: Final = 1024
+"""Connections that wait to be accepted."""
 EXIT_BROKEN: Final = 70
 """Exit code: a commit of unknown result."""
 EXIT_FROZEN: Final = 71
@@ -151,13 +154,18 @@ def create_keys(folder: Path) -> Keys:
 
     Raises:
         StartRefused: A key is there already, or the folder is not the owner's alone.
+        OSError: One cannot be written. Neither is there then.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _check_folder(folder)
-    for name in (SEALING_KEY, LOG_KEY):
-        _create(folder / name, os.urandom(32).hex().encode() + b"\n")
-    sync_folder(folder)
-    return read_keys(folder)
+    with contextlib.ExitStack() as undo:
+        for name in (SEALING_KEY, LOG_KEY):
+            _create(folder / name, os.urandom(32).hex().encode() + b"\n")
+            undo.callback((folder / name).unlink)
+        sync_folder(folder)
+        keys = read_keys(folder)
+        undo.pop_all()
+    return keys
 
 
 def read_keys(folder: Path, sealing_id: str = "") -> Keys:
@@ -256,7 +264,9 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
 
 def _read_key(path: Path) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        # Not waiting: a pipe of that name would hold up the start until somebody writes to it.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise StartRefused(
             f"The key {path} is missing. It is never made anew: restore it from its backup."
@@ -284,13 +294,32 @@ def _create(path: Path, content: bytes) -> None:
         descriptor = os.open(path, flags, 0o600)
     except FileExistsError:
         raise StartRefused(f"{path} is there already and is never overwritten.") from None
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink()  # half a key would be refused for good
+        raise
 
 
 # --- files --------------------------------------------------------------------------------------
+
+
+def create_file(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet, durably.
+
+    Raises:
+        StartRefused: It is there.
+        OSError: It cannot be written. Nothing is there then.
+    """
+    _create(path, content)
+    try:
+        sync_folder(path.parent)
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def sync_folder(folder: Path) -> None:
@@ -315,12 +344,11 @@ def replace_file(path: Path, content: bytes) -> None:
     """Put a new content in the place of a file, durably: before or after, never half."""
     part = path.with_name(path.name + ".part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(part, flags, 0o600)
-    try:
-        os.write(descriptor, content)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    # Not by `os.write` alone: on a disk that is about to be full it writes less, and says nothing.
+    with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
     part.replace(path)
     sync_folder(path.parent)
 
@@ -367,3 +395,28 @@ def release_lock(descriptor: int) -> None:
     """Give the lock back."""
     with contextlib.suppress(OSError):
         os.close(descriptor)
+
+
+# --- addresses ----------------------------------------------------------------------------------
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """An address, taken.
+
+    Raises:
+        StartRefused: It is not to be had.
+    """
+    if not host:
+        raise StartRefused("No address to listen on is given; an empty one would be all there are.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        # Already here: of two sockets that are bound, only one may listen.
+        listening.listen(BACKLOG)
+    except (OSError, UnicodeError) as error:
+        listening.close()
+        why = getattr(error, "strerror", None) or "not an address"
+        raise StartRefused(f"{host}:{port} cannot be listened on ({why}).") from None
+    return listening

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
@@ -12,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairdeal_api.settings import ConfigurationError, load
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
@@ -53,6 +55,18 @@ class Commands(TyperGroup):
             fail(*error.faults, code=2)
         except StartRefused as error:
             fail(str(error), code=error.code)
+        except Overtaken:
+            fail("Another process has this log now; nothing was written.", code=EXIT_LOST)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise  # who read us has gone, and Click ends without a word
+            what = error.filename or "A file or the output"
+            fail(f"{what}: {error.strerror or type(error).__name__}.")
+        except Exception as error:
+            # Only a command that opens a database pays for the import.
+            if not isinstance(error, sys.modules["apsw"].Error if "apsw" in sys.modules else ()):
+                raise
+            fail(f"A database cannot be read or written ({type(error).__name__}).")
 
 
 def with_settings(*names: Setting) -> Callable[[Command], Command]:

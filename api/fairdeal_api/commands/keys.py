@@ -118,11 +118,16 @@ def create(
     settings: Settings,
 ) -> None:
     """Make a key and show it, once. The service may be running."""
+    operators = _operators(settings)
     try:
-        key, secret = _operators(settings).create(name, settings.mode)
+        key, secret = operators.create(name, settings.mode)
     except ValueError as error:
         fail(f"{error}.", code=2)
-    typer.echo(secret)
+    try:
+        typer.echo(secret)
+    except OSError:
+        operators.revoke(key.id)  # nobody has seen it, and nobody will
+        raise
     typer.echo(f"{key.id} of {name}: shown this once, stored as SHA-256 only.", err=True)
 
 

@@ -18,8 +18,7 @@ from fairdeal.log.note import VerifierKey
 from fairdeal.log.witness import MAX_BODY
 from fairdeal_api import system
 from fairdeal_api.connections import QuietConnections, WatchedProtocol
-from fairdeal_api.logging import LOG, tame_libraries
-from fairdeal_api.system import StartRefused
+from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.witnessing.memory import Memory
 
 PATH: Final = "/add-checkpoint"
@@ -142,7 +141,7 @@ class Server(uvicorn.Server):
             shown = f"[{host}]" if ":" in host else host
             LOG.write("witness.listening", address=f"{shown}:{port}")
             self._sweeper = asyncio.create_task(self._sweep())
-            print(f"listening on http://{shown}:{port}", flush=True)  # noqa: T201 - for who started us
+            tell(f"listening on http://{shown}:{port}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let go of everything."""
@@ -159,14 +158,7 @@ def run(folder: Path, logs: Iterable[VerifierKey], host: str, port: int) -> None
     """
     memory = Memory(folder, logs)
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((host, port))
-        except OSError as error:
-            listening.close()
-            raise StartRefused(f"{host}:{port} cannot be listened on ({error.strerror}).") from None
+        listening = system.listen(host, port)
         tame_libraries()
         Server(memory).run(sockets=[listening])
     finally:
