@@ -31,7 +31,8 @@ class Service:
         self.local = LocalTable(self.book, game, name="c1", **terms)
         self.seeds: list[Json] = []
         """What the client has sent to be opened: the thing that it must not do too early."""
-        self.claimed: set[str] = set()
+        self.claims: Callable[[str], Any] = lambda _: None
+        """Is told the key of each claim."""
         self.refuse: tuple[str, int] | None = None
         """Addresses that are not served now, and the status in their place."""
         self.transcripts: dict[int, bytes] = {}
@@ -120,6 +121,7 @@ class Service:
     def _route(self, path: str, body: Json, request: httpx2.Request) -> Any:
         local, last = self.local, path.rpartition("/")[2]
         if path == "/v1/seats/claim":
+            self.claims(request.headers["idempotency-key"])
             return {"table": local.table.id, "seat": ME, "token": TOKEN}
         if last == "events":
             start = int(request.url.params["after"]) + 1

@@ -288,6 +288,60 @@ def test_a_seat_that_is_played_by_two_programs(service, tmp_path):
     assert Memory.load(client.memory.path).hands[1].opened[0].head == client.hand.sealed_head
 
 
+def test_a_claim_that_was_cut_off_is_made_again(service, tmp_path, monkeypatch):
+    """A code works once: the token must not be lost with the first answer that follows it."""
+    get, keys = Api.get, []
+    monkeypatch.setattr(
+        Api, "get", lambda *_, **__: (_ for _ in ()).throw(ApiError("x", 0, "", retryable=True))
+    )
+    service.claims = keys.append
+    with pytest.raises(ApiError):
+        service.join(tmp_path)
+    monkeypatch.setattr(Api, "get", get)
+    service.join(tmp_path)
+    assert keys == [keys[0], keys[0]]
+    service.join(tmp_path / "another")  # the control: what was claimed and kept is claimed anew
+    assert keys[2] != keys[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "seat.json"]
+
+
+def test_a_seat_that_is_issued_anew_forgets_nothing(service, tmp_path):
+    client = dealt(service, tmp_path)
+    cards = client.cards()
+    client.discard([cards[0].place])
+    service.local.close()
+    client.sync()
+    client.finish()
+    before = Memory.load(client.memory.path)
+    service.local.reissue(ME)
+    again = service.join(tmp_path)
+    assert again.memory.hands == before.hands
+    assert again.memory.hands[1].opened
+    assert again.checks.thrown == {0: (cards[0].place,)}
+    service.fork(client.checks.chain.find(client.hand.sealed_head))
+    service.seal_as(ME, client.memory.hands[1].seal)
+    with pytest.raises(CheckError) as failure:  # another history of the hand that it has played
+        service.join(tmp_path)
+    assert failure.value.code == "not_descended"
+
+
+def test_a_folder_of_another_seat_is_not_touched(service, tmp_path):
+    client = sealed(service, tmp_path)
+    before = client.memory.path.read_bytes()
+    other = Service("mus")
+    answer = other.answer
+
+    def elsewhere(request):
+        if request.url.path == "/v1/seats/claim":
+            return httpx2.Response(200, json={"table": "tbl_x", "seat": ME, "token": "fds_x"})
+        return answer(request)
+
+    other.answer = elsewhere
+    with pytest.raises(StateError, match="another seat"):
+        other.join(tmp_path)
+    assert client.memory.path.read_bytes() == before
+
+
 def test_notes_hold_no_seed_that_is_closed(service, tmp_path):
     client = sealed(service, tmp_path)
     client.sync()

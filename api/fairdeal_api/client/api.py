@@ -106,9 +106,15 @@ class Api:
         """An answer's bytes."""
         return self._send("GET", path, read=lambda answer: answer.content)
 
-    def post(self, path: str, body: dict[str, Any]) -> Answer:
-        """Do something once, however often it has to be sent."""
-        key = os.urandom(16).hex()
+    def post(self, path: str, body: dict[str, Any], *, key: str = "") -> Answer:
+        """Do something once, however often it has to be sent.
+
+        Args:
+            path: Where.
+            body: What.
+            key: The Idempotency-Key, if this may be what an earlier program has sent already.
+        """
+        key = key or new_key()
         return self._send("POST", path, body=body, key=key, read=_object)
 
     def put(self, path: str, body: dict[str, Any]) -> Answer:
@@ -159,6 +165,11 @@ class Api:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise AssertionError("the loop above returns or raises")
+
+
+def new_key() -> str:
+    """An Idempotency-Key."""
+    return os.urandom(16).hex()
 
 
 def _whole(coming: httpx2.Response) -> httpx2.Response:

@@ -14,6 +14,7 @@ from fairdeal.ed25519 import public_key
 from fairdeal.encoding import parse_time, unhex
 from fairdeal.errors import FairdealError, StateError
 from fairdeal.hashing import Digest
+from fairdeal.hashing import digest as hash_of
 from fairdeal.log.proof import Receipt
 from fairdeal.notes import FORMAT as NOTES_FORMAT
 from fairdeal.notes import Notes
@@ -195,6 +196,34 @@ def _read_hand(value: dict[str, Any]) -> HandMemory:
             for one in value["thrown"]
         ],
     )
+
+
+@dataclass(slots=True)
+class Invitation:
+    """A claim code that is being exchanged, in a file until the token has come and is kept.
+
+    A code works once. With the same key its answer comes again, so a crash costs no seat.
+    """
+
+    path: Path
+    key: str
+
+    @classmethod
+    def of(cls, folder: Path, code: str, key: str) -> Self:
+        """The one of this code that there is, or a new one with this key."""
+        path, name = folder / "claim.json", hash_of(code.encode()).hex()
+        try:
+            value = json.loads(path.read_bytes())
+            if value["code"] == name:
+                return cls(path, str(value["key"]))
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            pass  # there is none, or what there is helps nobody
+        replace(path, json.dumps({"code": name, "key": key}).encode())
+        return cls(path, key)
+
+    def used(self) -> None:
+        """The token is kept."""
+        self.path.unlink(missing_ok=True)
 
 
 def read_notes(path: Path, blank: Notes) -> Notes:

@@ -25,10 +25,10 @@ from fairdeal.seeds import (
     seal_message,
     seed_chain,
 )
-from fairdeal_api.client.api import Answer, Api
+from fairdeal_api.client.api import Answer, Api, new_key
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
-from fairdeal_api.client.memory import HandMemory, Memory, Thrown
+from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown
 
 _TRIES: Final = 10
 _ENDS: Final = ("hand.closed", "hand.aborted")
@@ -65,31 +65,37 @@ class SeatClient:
 
         Args:
             api: The service.
-            code: The claim code; it works once.
+            code: The claim code; it works once. After a crash in here it may be tried again.
             log_key: The log's vkey, from elsewhere than the service.
-            folder: Of this seat's own; its memory, notes and evidence are kept there.
+            folder: Of this seat's own; its memory, notes and evidence are kept there. If the seat
+                was issued anew, what it remembers from before still counts.
             signing_key: The seat's Ed25519 secret, if the table's terms name its public key.
 
         Raises:
             CheckError: The table is not one that this seat can play at in safety.
+            StateError: The folder is another seat's. Its memory is not touched.
         """
-        claimed = api.post("/v1/seats/claim", {"code": code})
-        table = str(claimed["table"])
-        first = api.get(f"/v1/tables/{table}/events", after=-1, limit=1)["events"][0]
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        memory = Memory(
-            folder / "seat.json",
-            table,
-            int(claimed["seat"]),
-            str(claimed["token"]),
-            log_key,
-            digest(str(first["event"]).encode()),
-            signing_key,
-        )
+        invitation = Invitation.of(folder, code, new_key())
+        claimed = api.post("/v1/seats/claim", {"code": code}, key=invitation.key)
+        path, table, number = folder / "seat.json", str(claimed["table"]), int(claimed["seat"])
+        if path.exists():
+            memory = Memory.load(path)
+            if (memory.table, memory.seat) != (table, number):
+                raise StateError("folder_taken", f"{folder} is the folder of another seat")
+            memory.token = str(claimed["token"])
+        else:
+            first = api.get(f"/v1/tables/{table}/events", after=-1, limit=1)["events"][0]
+            terms = digest(str(first["event"]).encode())
+            token = str(claimed["token"])
+            memory = Memory(path, table, number, token, log_key, terms, signing_key)
         memory.save()
+        invitation.used()
         seat = cls(api, memory)
         seat.sync()
         with seat._checking():
+            if not seat.checks.log.knows(log_key):
+                raise CheckError("terms_mismatch", "the seat was claimed under another log key")
             seat.checks.receipt(0)
         memory.save()
         return seat
