@@ -40,6 +40,7 @@ def test_a_hand_comes_through_a_bad_line(shared, tmp_path, game, seed):
     assert code == 0, out
     assert re.search(r"^  hand-1\.fair\.json +VERIFIED  ", out, re.MULTILINE)
     assert set(proxy.met) == set(FAULTS)  # the control: all of them were met
+    assert "Waiting" not in out  # one fault is nothing to be told
     assert not list(tmp_path.glob("out/*/*evidence*"))
 
 
@@ -127,6 +128,7 @@ def test_a_service_that_is_killed_and_comes_back(tmp_path):
                 game.join(120)
     code, out = ends[0]
     assert code == 0, out
+    assert "The service does not answer. Waiting..." in out
     assert re.search(r"^  hand-1\.fair\.json +VERIFIED  ", out, re.MULTILINE)
 
 

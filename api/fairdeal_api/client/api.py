@@ -11,6 +11,8 @@ import httpx2
 
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
+_NOTICED: Final = 6
+"""Attempts after which whoever waits is told."""
 _ANSWER_SECONDS: Final = 15.0
 _BODY_SECONDS: Final = 120
 """For all of an answer's body: its parts alone may each be in time."""
@@ -67,6 +69,7 @@ class Api:
         *,
         client: httpx2.Client | None = None,
         attempts: int = 8,
+        waiting: Callable[[ApiError], None] = lambda _: None,
     ) -> None:
         """Nothing is sent yet.
 
@@ -75,22 +78,31 @@ class Api:
             credential: Operator key or seat token; None for public routes.
             client: Connections to use, for proxies, certificates or tests.
             attempts: How often a request is sent, at most.
+            waiting: Is told, once a request, that it has failed for more than a second and a half
+                and is sent again: for whoever sits before a screen.
         """
         self.url = url.rstrip("/")
         self._client = client or httpx2.Client()
         self._headers = {"authorization": f"Bearer {credential}"} if credential else {}
         self._attempts = attempts
+        self._waiting = waiting
 
     def __repr__(self) -> str:
         return f"Api({self.url})"
 
     def with_credential(self, credential: str) -> Api:
         """The same connections for another caller."""
-        return Api(self.url, credential, client=self._client, attempts=self._attempts)
+        return Api(
+            self.url,
+            credential,
+            client=self._client,
+            attempts=self._attempts,
+            waiting=self._waiting,
+        )
 
     def with_attempts(self, attempts: int) -> Api:
         """The same connections, with another patience."""
-        api = Api(self.url, client=self._client, attempts=attempts)
+        api = Api(self.url, client=self._client, attempts=attempts, waiting=self._waiting)
         api._headers = self._headers
         return api
 
@@ -162,6 +174,8 @@ class Api:
                         failure = ApiError("not_an_answer", 200, why, retryable=True)
             if not failure.retryable or attempt == self._attempts:
                 raise failure
+            if attempt == _NOTICED:
+                self._waiting(failure)
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise AssertionError("the loop above returns or raises")

@@ -112,6 +112,7 @@ def play(options: Options) -> int:
         url=options.url,
         key=_value_or_file(options.key),
         log_key=_value_or_file(options.log_key),
+        waiting=lambda _: screen.line(("The service does not answer. Waiting...", "italic")),
     )
     kept: list[Path] = []
     try:
@@ -163,7 +164,7 @@ def _play(
     delay = _SECONDS_A_MOVE if screen.is_live and not options.auto else 0.0
     pace = Pace(delay=delay)
     stack.callback(table.close, pace)
-    api = house.connect()
+    api = house.connect(watched=True)
     client = SeatClient.claim(
         api, table.codes[YOU], log_key=house.log_key, folder=table.folder / OWN_FOLDER
     )

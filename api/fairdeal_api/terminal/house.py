@@ -32,7 +32,15 @@ Json = dict[str, Any]
 class House:
     """Whoever runs the tables: it opens hands and ends them, and holds no seat."""
 
-    def __init__(self, folder: Path, *, url: str = "", key: str = "", log_key: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        url: str = "",
+        key: str = "",
+        log_key: str = "",
+        waiting: Callable[[ApiError], None] = lambda _: None,
+    ) -> None:
         """Nothing is started yet.
 
         Args:
@@ -40,11 +48,13 @@ class House:
             url: The service; if empty, one is started.
             key: Operator key of a given service.
             log_key: The log's vkey, from elsewhere; if empty, the service is asked.
+            waiting: Is told when the house, or the person, waits for a service that is away.
         """
         self.folder = folder
         self.url = url
         self.log_key = log_key
         self._key = key
+        self._waiting = waiting
         self._service: Service | None = None
         self._stack = contextlib.ExitStack()
         self._api: Api | None = None
@@ -69,7 +79,7 @@ class House:
                 self._service.wait()
                 self.url, self._key = self._service.url, self._service.operator_key()
             self._stack = stack.pop_all()
-        self._api = self.connect().with_credential(self._key)
+        self._api = self.connect(watched=True).with_credential(self._key)
         if not self.log_key:
             self.log_key = str(self.hasty.get("/v1/keys")["keys"][0]["vkey"])
         return self
@@ -91,11 +101,18 @@ class House:
         """What the service that was started here has complained about, if there is one."""
         return self._service.complaint() if self._service is not None else ""
 
-    def connect(self) -> Api:
-        """The service, with connections of the caller's own."""
+    def connect(self, *, watched: bool = False) -> Api:
+        """The service, with connections of the caller's own.
+
+        Args:
+            watched: Whether somebody sits before the screen and waits for its answers.
+        """
         client = self._stack.enter_context(httpx2.Client(trust_env=False))
         # A given service may be started anew while a hand goes on; ours is never.
-        return Api(self.url, client=client, attempts=_HASTY if self.is_ours else _PATIENT)
+        attempts = _HASTY if self.is_ours else _PATIENT
+        if not watched:
+            return Api(self.url, client=client, attempts=attempts)
+        return Api(self.url, client=client, attempts=attempts, waiting=self._waiting)
 
     def open_table(self, game: str, seats: int | None, ruleset: Mapping[str, Any]) -> Table:
         """A table with a referee, every seat on a device of its own."""
