@@ -342,6 +342,43 @@ def test_a_folder_of_another_seat_is_not_touched(service, tmp_path):
     assert client.memory.path.read_bytes() == before
 
 
+def test_who_has_stopped_stays_stopped(service, tmp_path):
+    """A program that is started again does not go on as if nothing had been, nor forgets why."""
+    client = dealt(service, tmp_path)
+    honest = service.cards
+    change(service, salt="00" * 16)
+    with pytest.raises(CheckError):
+        client.cards()
+    path = client.memory.path.with_name("evidence.json")
+    kept = path.read_bytes()
+    service.cards = honest
+    again = restarted(service, client)
+    with pytest.raises(CheckError, match="has stopped before") as failure:
+        again.sync()
+    assert failure.value.code == client.stopped.code
+    with pytest.raises(CheckError, match="has stopped before"):
+        service.join(tmp_path)
+    again.memory.keep_evidence({"code": "another"})
+    assert path.read_bytes() == kept
+    assert json.loads(path.with_name("evidence-2.json").read_bytes()) == {"code": "another"}
+    path.unlink()  # the control: whoever has looked at it may go on
+    again = restarted(service, client)
+    again.sync()
+    assert len(again.cards()) == 4
+
+
+def test_a_full_disk_does_not_hide_a_lie(service, tmp_path, monkeypatch):
+    client = dealt(service, tmp_path)
+    change(service, salt="00" * 16)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Memory, "keep_evidence", full)
+    with pytest.raises(CheckError, match="not what was sealed"):
+        client.cards()
+
+
 def test_notes_hold_no_seed_that_is_closed(service, tmp_path):
     client = sealed(service, tmp_path)
     client.sync()

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from fairdeal.cards import Card
 from fairdeal.hand import Hand
 from fairdeal_api.client import HeldCard
 from fairdeal_api.demo import play
+from fairdeal_api.demo import run as run_here
 from fairdeal_api.demo.match import change_the_score
 from fairdeal_api.demo.plans import PLANS
 from fairdeal_api.demo.screen import Screen
 from fairdeal_api.demo.verdicts import change_a_card
+from fairdeal_api.terminal.processes import RunError
 from fairdeal_api.terminal.records import Verdict, verify, verify_match
 from seeds.local import Book, LocalTable
 
@@ -222,6 +225,25 @@ def test_seats_end_when_the_demo_is_gone(tmp_path):
         assert not any(map(is_running, seats))
     finally:
         os.kill(service, signal.SIGTERM)  # nobody else can end it now
+
+
+@pytest.mark.parametrize("evidence", [True, False])
+def test_evidence_is_not_taken_away(monkeypatch, tmp_path, capsys, evidence):
+    folders = []
+
+    def failing(_plans, _screen, folder, _out):
+        folders.append(folder)
+        (folder / "seat1").mkdir()
+        if evidence:
+            (folder / "seat1" / "evidence.json").write_text("{}")
+        raise RunError("The device of seat 1 stopped.")
+
+    monkeypatch.setattr("fairdeal_api.demo._demo", failing)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert run_here([]) == 1
+    (folder,) = folders
+    assert folder.exists() == evidence
+    assert (f"Kept: {folder}" in capsys.readouterr().out) == evidence
 
 
 def test_what_cannot_start_is_told(tmp_path):

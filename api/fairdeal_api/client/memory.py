@@ -113,9 +113,26 @@ class Memory:
         return self.path.with_name(f"hand-{hand}.notes.json")
 
     def keep_evidence(self, evidence: dict[str, str]) -> None:
-        """Write down, beside this file, what contradicts what. Spec: OPEN-2."""
+        """Write down, beside this file, what contradicts what. Spec: OPEN-2.
+
+        What was kept before is never written over.
+        """
         content = json.dumps(evidence, indent=1, sort_keys=True).encode()
-        replace(self.path.with_name("evidence.json"), content)
+        number, path = 1, self.path.with_name("evidence.json")
+        while path.exists():
+            number += 1
+            path = self.path.with_name(f"evidence-{number}.json")
+        replace(path, content)
+
+    def stopped(self) -> tuple[str, str] | None:
+        """The code of what has stopped this seat in an earlier run, and where it is kept."""
+        path = self.path.with_name("evidence.json")
+        try:
+            return str(json.loads(path.read_bytes())["code"]), str(path)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError):
+            return "evidence_malformed", str(path)
 
     @classmethod
     def load(cls, path: Path) -> Self:

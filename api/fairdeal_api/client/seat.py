@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -46,7 +46,10 @@ class SeatClient:
         """
         self.memory = memory
         self.stopped: CheckError | None = None
-        """The check that failed; nothing is done after it."""
+        """The check that failed; nothing is done after it, also by a program started later."""
+        if (before := memory.stopped()) is not None:
+            code, path = before
+            self.stopped = CheckError(code, f"this seat has stopped before, see {path}")
         self._api = api.with_credential(memory.token)
         self.checks = Checks(self._api, memory)
         self._kept = memory.checkpoint
@@ -344,6 +347,8 @@ class SeatClient:
     def _stop(self, failure: CheckError) -> None:
         if self.stopped is None:
             self.stopped = failure
-            self.memory.keep_evidence(
-                {"code": failure.code, "why": str(failure), **failure.evidence}
-            )
+            # On a full disk the failure itself must still be told.
+            with suppress(OSError):
+                self.memory.keep_evidence(
+                    {"code": failure.code, "why": str(failure), **failure.evidence}
+                )

@@ -59,7 +59,8 @@ def run(arguments: Sequence[str] = ()) -> int:
         screen.fault("Stopped.")
         return 130
     finally:
-        if options.keep:
+        # What a seat has found wrong is kept, whoever asked for it. Spec: OPEN-2.
+        if options.keep or any(folder.rglob("evidence*.json")):
             screen.fault(f"Kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)

@@ -222,7 +222,7 @@ def _rescue(kept: list[Path], records: Records, table: Table, house: House) -> N
 def _tell_kept(screen: TableScreen, kept: Sequence[Path]) -> None:
     if not kept:
         return
-    if any(path.name.endswith("evidence.json") for path in kept):
+    if any("evidence" in path.name for path in kept):
         screen.line(
             "What it showed is kept, with your receipts. Play no more there, and show these files "
             "to others. They hold your opened seeds, and no other secret:"

@@ -83,7 +83,7 @@ class Records:
             name: In the names of the files, for a seat that is not the player's own.
         """
         kept = []
-        for path in sorted((*seat.glob("evidence.json"), *seat.glob("hand-*.notes.json"))):
+        for path in sorted((*seat.glob("evidence*.json"), *seat.glob("hand-*.notes.json"))):
             target = self.folder / f"{name}{path.name}"
             if not target.exists():
                 shutil.copyfile(path, target)
