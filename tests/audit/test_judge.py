@@ -5,7 +5,10 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from unittest import mock
 
@@ -375,3 +378,38 @@ def test_exit_codes_of_judge(proofs, tmp_path, run):
     assert run("judge", tmp_path / "none.json", "--key", vkey)[0] == 2
     text = run("judge", path, "--key", vkey, "--text")[1]
     assert text.startswith("guilty: FORK  it has signed two roots for 50 entries")
+
+
+@pytest.mark.parametrize(
+    ("streams", "guilty", "clean"),
+    [
+        (">/dev/null", 1, 0),
+        (">&- 2>&-", 1, 0),
+        (">/dev/full 2>/dev/full", 1, 2),
+    ],
+)
+def test_what_is_found_is_found_although_nobody_can_be_told(
+    proofs, tmp_path, streams, guilty, clean
+):
+    """Nor is a full disk a finding."""
+    path = tmp_path / "evidence.json"
+    path.write_bytes(proofs[0])
+    script = f'exec "$0" -m fairdeal_audit judge {path} --key "$1" {streams}'
+    for origin, code in ((ORIGIN, guilty), ("other.example/log", clean)):
+        shell = ["/bin/sh", "-c", script, sys.executable, str(Book(origin).key.verifier)]
+        assert subprocess.run(shell, check=False).returncode == code
+
+
+def test_a_reader_that_has_gone_changes_no_exit_code(proofs, tmp_path):
+    path = tmp_path / "evidence.json"
+    path.write_bytes(proofs[0])
+    for origin, code in ((ORIGIN, 1), ("other.example/log", 0)):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, "-m", "fairdeal_audit", "judge", str(path), "--key",
+             str(Book(origin).key.verifier)],
+            stdout=writing, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (code, b"")

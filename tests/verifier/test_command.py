@@ -381,3 +381,53 @@ def test_languages_and_page_are_in_the_zip(copied, tmp_path):
     assert done.stdout == folder.stdout
     assert done.stdout.startswith("பொருந்துகிறது".encode())
     assert run(copied, "--page-hash", how=how).returncode == 0
+
+
+# --- where nobody can be told -------------------------------------------------------------------
+
+
+def code(folder, name, streams):
+    """The exit code of the command, run by a shell with its streams elsewhere."""
+    script = f'exec "$0" -S -m fairdeal_verifier --key log.vkey {name} {streams}'
+    return subprocess.run(
+        ["/bin/sh", "-c", script, sys.executable],
+        cwd=folder,
+        check=False,
+        env={"PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1"},
+    ).returncode
+
+
+GOOD, BAD, NONE = "good.fair.json", "bad.fair.json", "none.fair.json"
+CLOSED, FULL = ">&- 2>&-", ">/dev/full 2>/dev/full"
+
+
+@pytest.mark.parametrize(
+    ("name", "streams", "expected"),
+    [
+        (GOOD, ">/dev/null", 0),
+        (GOOD, CLOSED, 0),
+        (GOOD, FULL, 2),
+        (BAD, CLOSED, 1),
+        (BAD, FULL, 1),
+        (NONE, CLOSED, 2),
+        (NONE, FULL, 2),
+        (f"--lang ta {GOOD}", ">/dev/null 2>/dev/full", 0),
+    ],
+)
+def test_a_good_hand_has_not_failed_because_nobody_can_be_told(folder, name, streams, expected):
+    assert code(folder, name, streams) == expected
+
+
+def test_a_report_that_cannot_be_written_is_a_sentence(folder):
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [sys.executable, "-S", "-m", "fairdeal_verifier", "good.fair.json"],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env={"PYTHONPATH": str(PACKAGE.parent)},
+        )
+    assert (
+        done.stderr == b"fairdeal-verify: the report cannot be written: No space left on device\n"
+    )

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -115,10 +116,35 @@ def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> Lo
     return LogKey.parse(text)
 
 
-def _write(text: str) -> None:
-    """Writes what the terminal can show; what it cannot is written as an escape, never lost."""
+def _end(code: int, text: str) -> int:
+    """Writes what was found; gives the exit code.
+
+    What the terminal cannot show is written as an escape, never lost. Findings stay findings if
+    nobody reads them, and a report that a full disk has swallowed is not clean.
+    """
+    if sys.stdout is None:
+        return code  # whoever started this has closed it
     encoding = sys.stdout.encoding or "ascii"
-    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except OSError as error:
+        # What is left in the buffer would be an error once more, at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            _tell(f"fairdeal-audit: what was found cannot be written: {error.strerror}\n")
+            return code or USAGE
+    return code
+
+
+def _tell(text: str) -> None:
+    """Says something on standard error; that nobody can be told changes nothing."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 _said = 0.0
@@ -129,9 +155,8 @@ def _say(options: argparse.Namespace, text: str, *, last: bool) -> None:
     global _said  # noqa: PLW0603 - when something was said last
     if not options.quiet and (last or time.monotonic() - _said > 1):
         _said = time.monotonic()
-        end = "\r" if sys.stderr.isatty() else "\n"
-        sys.stderr.write(f"{text}{end}")
-        sys.stderr.flush()
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        _tell(text + ("\r" if is_terminal else "\n"))
 
 
 def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
@@ -159,10 +184,8 @@ def _run_fetch(options: argparse.Namespace) -> int:
     if options.json:
         head = fetched.head
         value = {"code": fetched.code, "root": head.root.hex(), "size": head.size}
-        sys.stdout.write(json.dumps(value | {"text": fetched.text}) + "\n")
-    else:
-        _write(fetched_text(fetched, options.lang))
-    return code
+        return _end(code, json.dumps(value | {"text": fetched.text}) + "\n")
+    return _end(code, fetched_text(fetched, options.lang))
 
 
 def _run_replay(options: argparse.Namespace) -> int:
@@ -188,8 +211,8 @@ def _run_replay(options: argparse.Namespace) -> int:
     )
     report = to_json(outcome, write_evidence(folder, key, outcome))
     write_report(folder, report)
-    _write(json.dumps(report) + "\n" if options.json else to_text(report, options.lang))
-    return FINDINGS if outcome.findings else CLEAN
+    text = json.dumps(report) + "\n" if options.json else to_text(report, options.lang)
+    return _end(FINDINGS if outcome.findings else CLEAN, text)
 
 
 def _run_compare(options: argparse.Namespace) -> int:
@@ -205,12 +228,12 @@ def _run_compare(options: argparse.Namespace) -> int:
         evidence = str(options.output)
     if options.json:
         value = {"code": compared.code, "text": compared.text, "evidence": evidence or None}
-        sys.stdout.write(json.dumps(value) + "\n")
+        text = json.dumps(value) + "\n"
     else:
         line = Lines(options.lang)
-        _write(f"{compared.code or line('audit.one_log')}: {compared.text}\n")
-        _write(f"    {line('audit.evidence', name=evidence)}\n" if evidence else "")
-    return FINDINGS if compared.code else CLEAN
+        text = f"{compared.code or line('audit.one_log')}: {compared.text}\n"
+        text += f"    {line('audit.evidence', name=evidence)}\n" if evidence else ""
+    return _end(FINDINGS if compared.code else CLEAN, text)
 
 
 def _run_judge(options: argparse.Namespace) -> int:
@@ -223,12 +246,11 @@ def _run_judge(options: argparse.Namespace) -> int:
     evidence = Evidence.parse(data)
     why = judge(evidence, key)
     if options.json:
-        sys.stdout.write(json.dumps({"code": evidence.code if why else None, "text": why}) + "\n")
+        text = json.dumps({"code": evidence.code if why else None, "text": why})
     else:
         line = Lines(options.lang)
-        guilty = line("audit.guilty", code=evidence.code, why=why)
-        _write(f"{guilty if why else line('audit.nothing')}\n")
-    return FINDINGS if why else CLEAN
+        text = line("audit.guilty", code=evidence.code, why=why) if why else line("audit.nothing")
+    return _end(FINDINGS if why else CLEAN, f"{text}\n")
 
 
 def _run_watch(options: argparse.Namespace) -> int:
@@ -249,9 +271,7 @@ def _run_watch(options: argparse.Namespace) -> int:
             if good is None or began - good >= options.patience or rounds == options.times:
                 raise
             code = CLEAN
-            sys.stderr.write(f"fairdeal-audit: incomplete, and asked again: {error}\n")
-            sys.stderr.flush()
-        sys.stdout.flush()
+            _tell(f"fairdeal-audit: incomplete, and asked again: {error}\n")
         if code or rounds == options.times:
             return code
         time.sleep(options.every)
@@ -276,20 +296,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _COMMANDS[options.command](options)
     except IncompleteError as error:
-        sys.stderr.write(f"fairdeal-audit: incomplete: {error}\n")
+        _tell(f"fairdeal-audit: incomplete: {error}\n")
         return INCOMPLETE
     except UnreadableError as error:
-        sys.stderr.write(f"fairdeal-audit: unreadable: {error}\n")
+        _tell(f"fairdeal-audit: unreadable: {error}\n")
         return UNREADABLE
     except FormatError as error:
         is_input = options.command == "compare" and options.key is None
-        sys.stderr.write(f"fairdeal-audit: {error}\n")
+        _tell(f"fairdeal-audit: {error}\n")
         return UNREADABLE if is_input else USAGE
     except (ValueError, OSError) as error:
-        sys.stderr.write(f"fairdeal-audit: {error}\n")
+        _tell(f"fairdeal-audit: {error}\n")
         return USAGE
     except KeyboardInterrupt:
-        sys.stderr.write("\nfairdeal-audit: stopped; what was done is kept\n")
+        _tell("\nfairdeal-audit: stopped; what was done is kept\n")
         return INCOMPLETE
 
 

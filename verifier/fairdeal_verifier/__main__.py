@@ -145,7 +145,7 @@ def _mine(options: list[str]) -> tuple[dict[int, list[str]], Notes | None]:
 
 
 def _encoding() -> str:
-    return sys.stdout.encoding or "ascii"
+    return getattr(sys.stdout, "encoding", None) or "ascii"  # it is None where it was closed
 
 
 def _can_show(text: str) -> bool:
@@ -169,15 +169,17 @@ def _language(asked: str | None) -> str:
     if _can_show("".join(words_of(language).messages.values())):
         return language
     if asked:
-        sys.stderr.write(
-            f"fairdeal-verify: {_encoding()} cannot write all of {asked}, so this is English\n"
-        )
+        _complain(f"{_encoding()} cannot write all of {asked}, so this is English")
     return "en"
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _style(color: str, language: str | None = None) -> Style:
     is_plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    colour = color == "always" or (color == "auto" and not is_plain and sys.stdout.isatty())
+    colour = color == "always" or (color == "auto" and not is_plain and _is_terminal())
     return Style(colour=colour, symbols=_can_show("♣♦♥♠"), language=_language(language))
 
 
@@ -185,8 +187,25 @@ def _write(text: str) -> None:
     """Writes what the terminal can show; what it cannot is written as an escape, never lost."""
     if not _can_show(text):
         text = text.replace("·", "-").encode(_encoding(), "backslashreplace").decode(_encoding())
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        # What is left in the buffer would be an error once more, at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+def _complain(text: str) -> None:
+    """Says on standard error what is wrong; the exit code says it too, if nobody can be told."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.write(f"fairdeal-verify: {text}\n")
+            sys.stderr.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _hand(options: argparse.Namespace) -> tuple[int, str]:
@@ -254,13 +273,15 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         else:
             code, text = _match(options) if options.match else _hand(options)
     except ValueError as error:
-        sys.stderr.write(f"fairdeal-verify: {error}\n")
+        _complain(str(error))
         return USAGE
     try:
         _write(text)
     except BrokenPipeError:
-        # Whoever read the report has seen enough; the exit code still says the verdict.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass  # whoever read the report has seen enough; the exit code still says the verdict
+    except OSError as error:
+        _complain(f"the report cannot be written: {error.strerror}")
+        return code or USAGE  # a full disk is no verdict, and takes none away
     return code
 
 
