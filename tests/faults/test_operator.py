@@ -406,6 +406,16 @@ def test_a_reader_that_has_gone_gets_no_word(made):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_exit_code_is_right_although_nobody_can_be_told(made, closed):
+    """75 says: do not start it again."""
+    arguments = f'exec "$0" -m fairdeal_api.cli serve --port 0 --data "{made.data}"'
+    with Site(made):
+        shell = ["/bin/sh", "-c", f"{arguments} {'2>&-' if closed else '2>/dev/full'}"]
+        done = subprocess.run([*shell, sys.executable], check=False, timeout=60)
+    assert done.returncode == system.EXIT_LOST
+
+
 def test_a_log_that_freezes_is_kept_frozen_although_nobody_can_be_told(made, monkeypatch):
     with Site(made) as site, FULL.open("w", buffering=1) as full:
         with pytest.raises(OSError, match="No space"):

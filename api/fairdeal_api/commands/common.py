@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -39,8 +40,13 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 def fail(*sentences: str, code: int = 1) -> NoReturn:
     """Tell the operator why nothing more is done, and end the command."""
-    for sentence in sentences:
-        typer.echo(sentence, err=True)
+    try:
+        for sentence in sentences:
+            typer.echo(sentence, err=True)
+    except OSError:
+        # Nobody can be told, and the code has to be the right one all the same. What is left in
+        # the buffer would be an error once more, at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     raise typer.Exit(code)
 
 
