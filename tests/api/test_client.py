@@ -695,6 +695,27 @@ def test_an_answer_ahead_of_all_events(service, tmp_path):
     refused(client, "events_missing")
 
 
+def test_an_answer_behind_all_events_is_a_slow_line(service, tmp_path):
+    client = dealt(service, tmp_path)
+    service.cards = lambda answer: answer | {"seq": answer["seq"] - 1}
+    with pytest.raises(ApiError, match="moves on"):
+        client.cards()
+    assert client.stopped is None
+
+
+def test_what_is_asked_for_before_there_is_a_hand(service, tmp_path):
+    """The caller's mistake stops nobody."""
+    client = service.join(tmp_path)
+    for step in (client.cards, client.seal, client.open_seed, client.finish):
+        with pytest.raises(StateError):
+            step()
+    assert client.stopped is None
+    assert not client.memory.path.with_name("evidence.json").exists()
+    service.local.open_hand()
+    client.sync()
+    client.seal()
+
+
 def test_a_root_that_is_not_in_the_log(service, tmp_path):
     client = dealt(service, tmp_path)
     at = next(e.header.seq for e in client.checks.chain.events if isinstance(e, HandDealt))

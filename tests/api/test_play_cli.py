@@ -21,8 +21,9 @@ from fairdeal.hand import Hand
 from fairdeal_api.players import View
 from fairdeal_api.terminal import boards, results, rules
 from fairdeal_api.terminal.boards import worth
-from fairdeal_api.terminal.bots import Pace
+from fairdeal_api.terminal.bots import Bot, Pace
 from fairdeal_api.terminal.menu import Menu, menu_of
+from fairdeal_api.terminal.processes import RunError
 from fairdeal_api.terminal.screen import TableScreen
 from fairdeal_api.terminal.seating import Company
 from fairdeal_api.terminal.session import Session
@@ -499,6 +500,15 @@ def test_bots_wait_for_the_person():
     assert moved.is_set()
     pace.stop()
     pace.wait(99, at_leisure=True)  # nobody waits any more
+
+
+def test_a_bot_that_is_slow_accuses_nobody():
+    bot = Bot.__new__(Bot)
+    threading.Thread.__init__(bot)
+    bot.fault, bot._ended, bot._changed = None, 1, threading.Condition()
+    with pytest.raises(RunError, match="has not seen the end of hand 2"):
+        bot.wait_for_end(2, seconds=0.01)
+    bot.wait_for_end(1, seconds=0.01)  # the control
 
 
 # --- what is told -------------------------------------------------------------------------------

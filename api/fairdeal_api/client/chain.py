@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fairdeal.errors import FairdealError
+from fairdeal.errors import FairdealError, StateError
 from fairdeal.events import Event, HandEvent, HandOpened, TableOpened, parse_event
 from fairdeal.hand import Hand
 from fairdeal.hashing import Digest
@@ -43,10 +43,14 @@ class Chain:
 
     @property
     def hand(self) -> Hand:
-        """The newest hand."""
+        """The newest hand.
+
+        Raises:
+            StateError: There is none yet.
+        """
         hand = self.table.hand
         if hand is None:
-            raise CheckError("hand_unknown", "no hand was opened at the table yet")
+            raise StateError("too_early", "no hand was opened at the table yet")
         return hand
 
     @property

@@ -101,7 +101,7 @@ class Checks:
 
     def _redeem(self) -> None:
         """What this seat had a receipt for before a restart is in the chain again. Spec: OPEN-2."""
-        newest = self.chain.indices[-1]
+        newest = self.chain.indices[-1] if self.chain.indices else -1
         for receipt in self._promised.values():
             if Receipt.parse(receipt).index <= newest:
                 raise CheckError(

@@ -25,7 +25,7 @@ from fairdeal.seeds import (
     seal_message,
     seed_chain,
 )
-from fairdeal_api.client.api import Answer, Api, new_key
+from fairdeal_api.client.api import Answer, Api, ApiError, new_key
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown
@@ -300,14 +300,19 @@ class SeatClient:
 
     def _fetch_cards(self) -> Answer:
         """The answer with this seat's cards, at a moment that the chain has come to as well."""
+        seq = -1
         for _ in range(_TRIES):
             answer = self._api.get(f"{self._path}/seats/{self.seat}/cards")
-            if int(answer["seq"]) > self.checks.chain.seq:
+            seq = int(answer["seq"])
+            if seq > self.checks.chain.seq:
                 self.sync()
-            if int(answer["seq"]) == self.checks.chain.seq:
+            if seq == self.checks.chain.seq:
                 self.checks.roots()
                 return answer
-        raise CheckError("events_missing", "an answer goes beyond the events that are shown")
+        if seq > self.checks.chain.seq:
+            raise CheckError("events_missing", "an answer goes beyond the events that are shown")
+        # Events came faster than answers: a slow line, and nobody's fault.
+        raise ApiError("too_early", 0, "the table moves on while cards are fetched", retryable=True)
 
     def _put(self, what: str, body: dict[str, Any], message: bytes) -> None:
         if self.memory.signing_key is not None:

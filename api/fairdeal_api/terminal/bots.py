@@ -21,8 +21,9 @@ from fairdeal.cards import suit_of
 from fairdeal.errors import FairdealError
 from fairdeal.events import TableClosed
 from fairdeal.hand import Phase
-from fairdeal_api.client import Api, ApiError, CheckError, HeldCard, SeatClient
+from fairdeal_api.client import Api, ApiError, HeldCard, SeatClient
 from fairdeal_api.players import Player, View
+from fairdeal_api.terminal.processes import RunError
 
 Json = dict[str, Any]
 
@@ -201,6 +202,7 @@ class Bot(threading.Thread):
         Raises:
             CheckError: Something did not hold.
             ApiError: The service refused something, or is gone.
+            RunError: It has not come so far: too slow, which accuses nobody.
         """
         with self._changed:
             self._changed.wait_for(
@@ -209,7 +211,7 @@ class Bot(threading.Thread):
         if self.fault is not None:
             raise self.fault
         if self._ended < hand:
-            raise CheckError("hand_unknown", f"hand {hand} does not end")
+            raise RunError(f"A bot has not seen the end of hand {hand} in {seconds:g} seconds.")
 
     def _follow(self) -> None:
         client = self.client
