@@ -242,6 +242,7 @@ class Builder:
         self.keys, self.custody, self.disclosure = keys, custody, disclosure
         self.forge = forge or (lambda body: None)
         self.now = BASE_TIME
+        self.behind = (hand - 1) * 10  # events of the hands before
         self.raw: list[bytes] = []
         self.bodies: list[dict] = []
         ours = (sha(b"server" + salt.encode()), sha(b"next server" + salt.encode()))
@@ -275,7 +276,7 @@ class Builder:
             "v": "fairdeal/1",
             "type": kind,
             "table": TABLE,
-            "seq": len(self.raw) + (self.hand - 1) * 10 if self.raw else 0,
+            "seq": len(self.raw) + self.behind if self.raw else 0,
             "prev": sha(self.raw[-1]).hex() if self.raw else "",
             "at": stamp(self.now),
             **fields,

@@ -17,7 +17,7 @@ class Table:
     """Hands of one Svoi table, each what the one before has left."""
 
     def __init__(self, game: str = "svoi", *, referee: bool = True, **options):
-        self.game, self.options = game, options | {"referee": referee, "salt": "0"}
+        self.game, self.options = game, options | {"referee": referee}
         self.hands: list[B.Builder] = []
         self.next_first, self.next_match = None, B.FRESH[game] if referee else None
 
@@ -25,9 +25,13 @@ class Table:
         """One more hand. `how`: close, abort, undealt, open."""
         number = len(self.hands) + 1
         options = self.options | {"first": self.next_first, "match": self.next_match} | changes
+        options = {"salt": f"{number - 1}"} | options  # seats draw new seeds
         # The table was opened once, and each secret was announced one hand before.
         secrets = B.sha(f"secret {number}".encode()), B.sha(f"secret {number + 1}".encode())
         b = B.Builder(self.game, hand=number, secrets=secrets, **options)
+        if self.hands:
+            last = self.hands[-1]
+            b.now, b.behind = last.now, last.bodies[-1]["seq"] + 1
         b.raw[0] = self.hands[0].raw[0] if self.hands else b.raw[0]
         b.T = B.sha(b.raw[0])
         self.hands.append(b)
@@ -128,6 +132,44 @@ def test_what_the_hand_before_left(changes, words, before):
     assert match.check.status == "FAIL"
     assert str(match.check.note).endswith(words)
     assert all(report.exit == 0 for report in match.reports)
+
+
+def test_what_the_hand_before_used():
+    """SEAL-2, HAND-1: of two files, as far as these tell."""
+    old = table("close", "close").hands[1].bodies[1]["commitment"]
+
+    def announce(body):
+        if body["type"] == "hand.opened":
+            body["next_commitment"] = old
+
+    for changes in ({"salt": "1"}, {"forge": announce}):
+        t = table("close", "close").add("close", **changes)
+        match = verify_match(t.files(), key=B.VKEY)
+        assert match.check.status == "FAIL"
+        assert str(match.check.note).endswith("(SEAL-2)")
+        assert all(report.exit == 0 for report in match.reports)
+
+
+@pytest.mark.parametrize("late", ["seq", "at"])
+def test_a_hand_that_began_before_the_other_ended(late):
+    t = table("close")
+    end = t.hands[0].bodies[-1]
+    events = len(t.hands[0].raw)
+
+    def forge(body):
+        if body["type"] != "table.opened" and body["hand"] == 2:
+            if late == "seq":
+                body["seq"] -= 2 + shift
+            elif body["type"] == "hand.opened":
+                body["at"] = B.stamp(t.hands[0].now - 1 + shift)
+
+    for shift, status in ((0, "FAIL"), (-1 if late == "seq" else 1, "PASS")):
+        t = table("close").add("close", forge=forge)
+        assert t.hands[0].bodies[-1] == end
+        assert len(t.hands[0].raw) == events
+        match = verify_match(t.files(), key=B.VKEY)
+        assert match.check.status == status, shift
+        assert all(report.exit == 0 for report in match.reports)
 
 
 def test_another_commitment():

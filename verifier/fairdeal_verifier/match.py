@@ -67,6 +67,10 @@ class Neighbour:
     may_be_null: bool  # the next hand's first seat
     is_followed: bool  # by a match: the table has a referee
     unknown: Said | None
+    opened: tuple[int, int]  # seq and time of the hand's opening
+    ended: tuple[int, int]  # and of its last event
+    used: frozenset[str]  # commitments, seals and seeds
+    new: frozenset[str]  # those of them that no hand before may have
 
     @classmethod
     def of(cls, file: HandFile) -> "Neighbour":
@@ -87,6 +91,10 @@ class Neighbour:
             next_first, next_match = result.get("first"), result.get("match")
             if result.get("winner") is not None:
                 next_match = PLAYS[file.game.id].fresh(ruleset, file.seats)
+        new = {opened["next_commitment"]}
+        for step in file.steps:
+            for name in ("seals", "seeds"):
+                new.update(step.body.get(name, {}).values())
         return cls(
             opened["table"],
             file.terms,
@@ -100,6 +108,10 @@ class Neighbour:
             may_be_null=file.game.id == "azi",
             is_followed=file.referee or bool(file.reason),
             unknown=unknown,
+            opened=(opened["seq"], file.opened.at),
+            ended=(file.last.body["seq"], file.last.at),
+            used=frozenset(new | {opened["commitment"]}),
+            new=frozenset(new),
         )
 
 
@@ -178,6 +190,10 @@ def pair_fault(before: Neighbour, after: Neighbour) -> str:
     name = f"hand {after.number}"
     if after.commitment != before.next_commitment:
         return f"{name} has another commitment than the one announced in the hand before (PLAY-9)"
+    if after.opened[0] <= before.ended[0] or after.opened[1] < before.ended[1]:
+        return f"{name} was opened before the hand before it had come so far (PLAY-9)"
+    if before.used & after.new:
+        return f"{name} has a commitment, a seal or a seed that the hand before had (SEAL-2)"
     if before.unknown:
         return ""
     if not is_same(after.match, before.next_match):
