@@ -58,6 +58,18 @@ test("they do not", () => {
   }
 });
 
+test("nothing is used again, and no hand begins before the other has ended", () => {
+  const next = { next_commitment: one.opened.body.commitment };
+  assert.match(judged(one, changed(two, "opened", next)), /^FAIL .*SEAL-2/);
+  const seals = one.steps.filter(({ type }) => type === "seeds.sealed" || type === "seeds.opened");
+  for (const step of seals) assert.match(judged(one, { ...two, steps: [...two.steps, step] }), /^FAIL .*SEAL-2/);
+  const { last } = one;
+  assert.equal(judged(one, changed(two, "opened", { at: last.body.at })), "PASS note.match");
+  assert.match(judged(one, changed(two, "opened", { at: one.opened.body.at })), /^FAIL hand 2 begins before/);
+  assert.match(judged(one, { ...two, opened: { ...two.opened, seq: last.seq } }), /^FAIL hand 2 begins before/);
+  assert.equal(judged(one, { ...two, opened: { ...two.opened, seq: last.seq + 1 } }), "PASS note.match");
+});
+
 test("after a match was won the next is a fresh one", () => {
   const won = changed(one, "last", result({ winner: 1 }));
   assert.match(judged(won, two), /^FAIL the match .*PLAY-2/);

@@ -100,6 +100,12 @@ function openEnd(before: HandFile): Said | null {
   return before.final ? null : said("note.match_not_ended", { hand: before.opened.body.hand });
 }
 
+/** What no hand before may have: its seals and seeds, and the commitment that it announces. Spec: SEAL-2. */
+function fresh({ opened, steps }: HandFile): string[] {
+  const given = steps.flatMap((step) => (step.type === "seeds.sealed" ? Object.values(step.body.seals) : step.type === "seeds.opened" ? Object.values(step.body.seeds) : []));
+  return [opened.body.next_commitment, ...given];
+}
+
 /** Spec: PLAY-9. */
 function orderFault(before: HandFile, after: HandFile): string {
   const [one, other] = [before.opened.body, after.opened.body];
@@ -109,7 +115,11 @@ function orderFault(before: HandFile, after: HandFile): string {
   if (other.hand !== one.hand + 1) {
     return `hand ${other.hand} stands after hand ${one.hand} (PLAY-9)`;
   }
-  return other.commitment === one.next_commitment ? "" : `hand ${other.hand} has another commitment than the one announced (PLAY-9)`;
+  if (other.commitment !== one.next_commitment) return `hand ${other.hand} has another commitment than the one announced (PLAY-9)`;
+  const { opened } = after;
+  if (opened.seq <= before.last.seq || opened.body.at < before.last.body.at) return `hand ${other.hand} begins before the last event of hand ${one.hand} (PLAY-9)`;
+  const used = new Set([one.commitment, ...fresh(before)]);
+  return fresh(after).some((value) => used.has(value)) ? `hand ${other.hand} uses again what hand ${one.hand} has used (SEAL-2)` : "";
 }
 
 /** Spec: PLAY-2, HAND-2. */
