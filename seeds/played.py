@@ -26,6 +26,7 @@ from fairdeal.events import (
 from fairdeal.games.rules.base import Choice, Declare, Draw, Move, Play
 from fairdeal.hand import Phase
 from seeds.bots import Bot, greedy_bot, random_bot
+from seeds.forge import _forged, _set
 from seeds.hands import Vector, new_table, play_kozel
 from seeds.local import LocalTable
 
@@ -239,6 +240,8 @@ def matches(names: list[str]) -> Iterator[Match]:
     yield Match("kozel-match_carried_fail", lie, 1, "match")
     redrawn = ("kozel-operator.fair.json", "kozel-redrawn.fair.json")
     yield Match("kozel-redrawn_fail", redrawn, 1, "match")
+    again = ("kozel-operator.fair.json", "kozel-second_hand.fair.json", "kozel-reused.fair.json")
+    yield Match("kozel-reused_fail", again, 1, "match")
     # What one file leaves open hides no fault between two others. Spec: VER-7
     cut, later = "kozel-cut_off_fail.fair.json", "mus-match_5.fair.json"
     first, begun, third = (
@@ -333,6 +336,21 @@ def _called(table: LocalTable, seat: int, call: str, amount: int | None = None) 
     )
 
 
+def _reused() -> Lie:
+    """The secret of hand 2, which everybody knows, is announced for hand 4: a match shows it."""
+    table = new_table("kozel", "k7", custody="operator", contribute=(1, 2))
+    for _ in range(2):
+        table.deal()
+        play_kozel(table, 1)
+        table.close()
+    second = table.hand.commitment.hex()
+    table.deal()
+    table.close()
+    vector = Vector("kozel-reused", table.transcript().encode(), table, "VERIFIED", 0)
+    again = _set("hand.opened", 0, lambda event: event.update(next_commitment=second))
+    return Lie("kozel-reused", _forged(vector, again), None)
+
+
 def _kozel_lies() -> Iterator[Lie]:
     # The taker of the first trick draws second.
     table = _started("kozel", "xk0")
@@ -388,6 +406,7 @@ def _kozel_lies() -> Iterator[Lie]:
     table.deal()
     table.close()
     yield Lie("kozel-redrawn", table.transcript().encode(), None)
+    yield _reused()
     yield _score("kozel", "kozel-score", ("score", "points", 0), 1)
     yield _score("kozel", "kozel-leads_next", ("first",), 1)
 
