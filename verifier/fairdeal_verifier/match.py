@@ -69,6 +69,8 @@ class Neighbour:
     unknown: Said | None
     opened: tuple[int, int]  # seq and time of the hand's opening
     ended: tuple[int, int]  # and of its last event
+    prev: str  # what the hand's opening names
+    head: str  # and its last event's digest
     used: frozenset[str]  # commitments, seals and seeds
     new: frozenset[str]  # those of them that no hand before may have
 
@@ -110,6 +112,8 @@ class Neighbour:
             unknown=unknown,
             opened=(opened["seq"], file.opened.at),
             ended=(file.last.body["seq"], file.last.at),
+            prev=opened["prev"],
+            head=file.last.head,
             used=frozenset(new | {opened["commitment"]}),
             new=frozenset(new),
         )
@@ -192,6 +196,8 @@ def pair_fault(before: Neighbour, after: Neighbour) -> str:
         return f"{name} has another commitment than the one announced in the hand before (PLAY-9)"
     if after.opened[0] <= before.ended[0] or after.opened[1] < before.ended[1]:
         return f"{name} was opened before the hand before it had come so far (PLAY-9)"
+    if after.opened[0] == before.ended[0] + 1 and after.prev != before.head:
+        return f"{name} does not name the event before it, which ends the other file (PLAY-9)"
     if before.used & after.new:
         return f"{name} has a commitment, a seal or a seed that the hand before had (SEAL-2)"
     if before.unknown:
