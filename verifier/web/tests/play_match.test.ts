@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { hex } from "../src/verify/bytes.ts";
 import type { HandFile } from "../src/verify/file.ts";
 import { readFile } from "../src/verify/file.ts";
 import { checkFollowing } from "../src/verify/match.ts";
@@ -67,7 +68,11 @@ test("nothing is used again, and no hand begins before the other has ended", () 
   assert.equal(judged(one, changed(two, "opened", { at: last.body.at })), "PASS note.match");
   assert.match(judged(one, changed(two, "opened", { at: one.opened.body.at })), /^FAIL hand 2 begins before/);
   assert.match(judged(one, { ...two, opened: { ...two.opened, seq: last.seq } }), /^FAIL hand 2 begins before/);
-  assert.equal(judged(one, { ...two, opened: { ...two.opened, seq: last.seq + 1 } }), "PASS note.match");
+  // An event between them, the disclosure for one, is in neither file; without one they are a chain.
+  const after = changed({ ...two, opened: { ...two.opened, seq: last.seq + 1 } }, "opened", { prev: hex(last.digest) });
+  assert.equal(judged(one, after), "PASS note.match");
+  assert.match(judged(one, changed(after, "opened", { prev: "00".repeat(32) })), /^FAIL hand 2 follows another event/);
+  assert.equal(judged(one, changed(two, "opened", { prev: "00".repeat(32) })), "PASS note.match");
 });
 
 test("after a match was won the next is a fresh one", () => {

@@ -1,6 +1,6 @@
 /** Hands of one table that follow each other. Spec: VER-7, PLAY-9. */
 
-import { equal } from "./bytes.ts";
+import { equal, hex } from "./bytes.ts";
 import type { HandFile } from "./file.ts";
 import { Findings, said } from "./findings.ts";
 import { rulesetFault } from "./games/index.ts";
@@ -118,6 +118,7 @@ function orderFault(before: HandFile, after: HandFile): string {
   if (other.commitment !== one.next_commitment) return `hand ${other.hand} has another commitment than the one announced (PLAY-9)`;
   const { opened } = after;
   if (opened.seq <= before.last.seq || opened.body.at < before.last.body.at) return `hand ${other.hand} begins before the last event of hand ${one.hand} (PLAY-9)`;
+  if (opened.seq === before.last.seq + 1 && opened.body.prev !== hex(before.last.digest)) return `hand ${other.hand} follows another event than the last one of hand ${one.hand} (PLAY-9)`;
   const used = new Set([one.commitment, ...fresh(before)]);
   return fresh(after).some((value) => used.has(value)) ? `hand ${other.hand} uses again what hand ${one.hand} has used (SEAL-2)` : "";
 }
