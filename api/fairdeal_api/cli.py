@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -241,6 +242,8 @@ def _hold_descriptors() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115, PTH123 - who asks finds its end
 
 
 if __name__ == "__main__":

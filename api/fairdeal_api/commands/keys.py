@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,9 +17,11 @@ from fairdeal_api.commands.common import (
     with_settings,
 )
 from fairdeal_api.settings import Settings, load
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import EXIT_STOPPED, StartRefused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fairdeal_api.credentials import OperatorKeys
 
 keys_app = typer.Typer(invoke_without_command=True, help="The service's keys.")
@@ -63,6 +66,19 @@ def _show(settings: Settings) -> None:
     typer.echo(f"The sealing key: {sealing.id}", err=True)
 
 
+@contextlib.contextmanager
+def _told_if_stopped(what: str) -> Iterator[None]:
+    """Say what holds after a rotation that somebody has stopped, wherever it was."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        fail(
+            f"Stopped. {what}; `fairdeal keys` says which key is in force, and the next start or "
+            "rotation finishes what was begun.",
+            code=EXIT_STOPPED,
+        )
+
+
 @keys_app.command("rotate")
 @with_settings()
 def rotate_log_key(
@@ -74,7 +90,8 @@ def rotate_log_key(
     """Change the log's key. The service is stopped; every table is disclosed and closed."""
     from fairdeal_api.rotation import rotate
 
-    done = rotate(settings, abort_hands=abort_hands)
+    with _told_if_stopped("Hands and tables may have been ended for it"):
+        done = rotate(settings, abort_hands=abort_hands)
     for table, hand in done.aborted:
         typer.echo(f"Hand {hand} of {table} was aborted.", err=True)
     for table in done.stuck:
@@ -93,7 +110,8 @@ def rotate_sealing_key(settings: Settings) -> None:
     """Change the sealing key. The service is stopped; hands that are open go on after it."""
     from fairdeal_api.rotation import rotate_sealing
 
-    done = rotate_sealing(settings)
+    with _told_if_stopped("Nothing is lost"):
+        done = rotate_sealing(settings)
     if done.finished:
         typer.echo("A rotation that was cut off is finished; no other was made.")
     else:
