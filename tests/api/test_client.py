@@ -117,6 +117,32 @@ def test_a_declaration_is_given_and_checked(tmp_path):
     assert len(service.seeds) == 1
 
 
+def test_a_declaration_that_was_refused_is_no_forgery(service, tmp_path):
+    """Nor one whose answer was lost before another suit was tried."""
+    svoi = Service("svoi")
+    svoi.local.open_hand()
+    client = svoi.join(tmp_path)
+    client.declare("S")
+    client.memory.hands[1].suits[:0] = ["H"]  # tried before, and refused
+    with pytest.raises(StateError):
+        client.declare("H")
+    svoi.local.declare({1: "H"})
+    svoi.seal_others()
+    client.sync()
+    client.seal()
+    client.open_seed()
+    assert client.stopped is None
+    service.local.open_hand()  # a game without declarations
+    other = service.join(tmp_path / "other")
+    with pytest.raises(StateError):
+        other.declare("S")
+    service.seal_others()
+    other.sync()
+    other.seal()
+    other.open_seed()
+    assert len(service.seeds) == 1
+
+
 def test_seeds_are_fresh_and_of_the_system(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(
@@ -468,7 +494,7 @@ def test_another_declaration_in_this_seats_name(tmp_path):
     client.seal()
     service.seal_others()
     client.sync()
-    client.memory.hands[1].suit = "C"
+    client.memory.hands[1].suits = ["C"]
     with pytest.raises(CheckError, match="another trump suit"):
         client.open_seed()
     assert service.seeds == []

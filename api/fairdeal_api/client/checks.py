@@ -250,7 +250,7 @@ class Checks:
             return "the service's commitment is not the one this seat sealed under"
         if hand.first != mine.first:
             return "the first seat is another one than was announced"
-        if hand.trumps.get(seat) != mine.suit:
+        if seat in hand.trumps and hand.trumps[seat] not in mine.suits:
             return "another trump suit stands in the log than this seat declared"
         if hand.seals.get(seat) != mine.seal:
             return "another seal stands in the log than this seat sent"

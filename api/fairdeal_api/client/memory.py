@@ -52,7 +52,8 @@ class HandMemory:
     commitment: Commitment
     first: int | None
     seal: Seal
-    suit: str | None = None
+    suits: list[str] = field(default_factory=list)
+    """Trumps that were sent; more than one if an earlier one was refused, or its answer lost."""
     opened: dict[int, Opened] = field(default_factory=dict)
     """By epoch. Written before anything is sent."""
     thrown: list[Thrown] = field(default_factory=list)
@@ -176,7 +177,7 @@ def _write_hand(hand: HandMemory) -> dict[str, Any]:
         "commitment": hand.commitment.hex(),
         "first": hand.first,
         "seal": hand.seal.hex(),
-        "suit": hand.suit,
+        "suits": hand.suits,
         "opened": {
             str(epoch): {"head": opened.head.hex(), "seq": opened.seq, "receipt": opened.receipt}
             for epoch, opened in hand.opened.items()
@@ -199,7 +200,7 @@ def _read_hand(value: dict[str, Any]) -> HandMemory:
         Commitment.from_hex(value["commitment"]),
         value["first"],
         Seal.from_hex(value["seal"]),
-        value["suit"],
+        value["suits"],
         {
             int(epoch): Opened(Digest.from_hex(one["head"]), one["seq"], one["receipt"])
             for epoch, one in value["opened"].items()

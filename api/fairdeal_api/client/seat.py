@@ -170,8 +170,9 @@ class SeatClient:
     def declare(self, suit: str) -> None:
         """Name this seat's trumps. Spec: HAND-3."""
         hand, mine = self._enter()
-        mine.suit = suit
-        self.memory.save()
+        if suit not in mine.suits:
+            mine.suits.append(suit)
+            self.memory.save()
         message = declare_message(hand.terms, hand.number, self.seat, hand.commitment, suit)
         self._put("trump", {"suit": suit}, message)
 
