@@ -243,7 +243,7 @@ def _hold_descriptors() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
     if sys.stdin is None:
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115, PTH123 - who asks finds its end
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 - who asks finds its end
 
 
 if __name__ == "__main__":
