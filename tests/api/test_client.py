@@ -351,6 +351,17 @@ def test_a_seat_that_is_issued_anew_forgets_nothing(service, tmp_path):
     assert failure.value.code == "not_descended"
 
 
+def test_who_comes_later_has_no_notes_of_what_was_before(service, tmp_path):
+    service.local.open_hand()
+    service.local.abort()
+    service.transcripts[1] = service.local.transcript().encode()
+    service.local.open_hand()
+    client = service.join(tmp_path)
+    client.seal()
+    assert [path.name for path in tmp_path.glob("*.notes.json")] == ["hand-2.notes.json"]
+    assert client.finish() == service.transcripts[1]  # a hand that it did not play
+
+
 def test_a_folder_of_another_seat_is_not_touched(service, tmp_path):
     client = sealed(service, tmp_path)
     before = client.memory.path.read_bytes()

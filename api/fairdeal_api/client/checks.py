@@ -173,8 +173,9 @@ class Checks:
         self._promised = dict(notes.receipts)
         notes.receipts.clear()  # each comes back with its event
         before = {hand: kept for hand, kept in self.notes.items() if hand == number - 1}
-        for hand in before:
-            self.save_notes(hand)
+        for hand, kept in before.items():
+            if kept.receipts or kept.cards:  # not of hands before this seat was taken
+                self.save_notes(hand)
         self.notes = {**before, number: notes}
 
     def save_notes(self, number: int) -> None:
