@@ -143,6 +143,15 @@ def _find(settings: Settings) -> None:
     )
 
 
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    """Which file has a name; None if none has."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 class Service:
     """Everything that is alive while the service runs."""
 
@@ -224,6 +233,7 @@ class Service:
         self.bodies = Bodies(settings.body_seconds, settings.max_in_flight)
         self.dealer = self._make_dealer()
         self._measure()
+        self._file, self._fatal = _identity_of(folder / DATABASE), fatal
 
     def _make_dealer(self) -> Dealer:
         slots = Slots(self.reader, self.sealer, self.settings.cached_tables)
@@ -359,6 +369,10 @@ class Service:
         if turn % _REVOKED_EVERY == 0:
             self.operators.refresh()
             self.ledger.look_at_epoch(self.reader.head())
+            if _identity_of(self.settings.data / DATABASE) != self._file:
+                # Removed, or another in its place: what is written now has no name any more, and
+                # would be gone with this process.
+                self._fatal(FileNotFoundError())
         self.quiet.sweep()
         self.bodies.sweep()
         if self.frozen:

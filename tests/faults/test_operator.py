@@ -27,7 +27,7 @@ from fairdeal_api.anchor import Anchor, AnchorMoved
 from fairdeal_api.cli import app
 from fairdeal_api.credentials import OperatorKeys
 from fairdeal_api.logging import LOG
-from fairdeal_api.service import Service, initialise
+from fairdeal_api.service import _REVOKED_EVERY, Service, initialise
 from fairdeal_api.settings import Settings
 from fairdeal_api.store import sqlite as sqlite_store
 from fairdeal_api.system import StartRefused
@@ -409,6 +409,29 @@ def test_a_rotation_that_is_stopped_says_how_to_find_out_which_key_it_is(
     assert run("keys", "--data", made.data).output != old.output
 
 
+# --- a folder that goes away --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["removed", "moved", "replaced", "control"])
+def test_a_service_whose_database_has_gone_goes_on_for_nobody(made, what):
+    """Written to on its old descriptor it would acknowledge what no name leads to."""
+    kept = made.data.with_name("kept")
+    shutil.copytree(made.data, kept)
+    ended = []
+    with Site(made) as site:
+        site.service._fatal = ended.append
+        if what == "removed":
+            shutil.rmtree(made.data)
+        elif what != "control":
+            made.data.rename(made.data.with_name("away"))
+        if what == "replaced":
+            kept.rename(made.data)
+        site.client.portal.call(site.service.sweep, _REVOKED_EVERY)
+        assert {type(error) for error in ended} == (
+            set() if what == "control" else {FileNotFoundError}
+        )
+
+
 # --- streams ------------------------------------------------------------------------------------
 
 
@@ -537,6 +560,23 @@ def test_a_service_serves_whoever_does_not_read_what_it_says(made):
 
 
 # --- addresses ----------------------------------------------------------------------------------
+
+
+def test_the_process_ends_once_its_folder_has_gone(made):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairdeal_api.cli", "serve", "--port", "0", "--data", made.data],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline().startswith("listening")
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2.5)  # the control
+        made.data.rename(made.data.with_name("away"))
+        _, said = process.communicate(timeout=10)
+    finally:
+        process.kill()
+    assert process.returncode == system.EXIT_BROKEN
+    assert json.loads(said.splitlines()[-1])["event"] == "ledger.broken"
 
 
 def test_a_metrics_port_in_use_is_one_sentence(made):
