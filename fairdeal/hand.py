@@ -560,9 +560,13 @@ class Hand:
         due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
         allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
         if event.reason in _DEADLINES:
-            if self.deadline is None or self.deadline[0] != event.reason:
+            deadline = self.deadline
+            if event.reason == "idle" and deadline is not None and deadline[0] == "turn_timeout":
+                # Whether a seat is on turn is the referee's to say (PLAY-6).
+                deadline = "idle", self.last_at + 1000 * self.table.timeouts.hand
+            if deadline is None or deadline[0] != event.reason:
                 raise StateError("wrong_phase", "this is not what the hand is waiting for")
-            if event.header.at < self.deadline[1]:
+            if event.header.at < deadline[1]:
                 raise StateError("deadline_not_reached", "the deadline has not passed")
         if event.reason == "turn_timeout":
             allowed = event.missing  # the seats on turn: the referee's to say (PLAY-6)

@@ -96,6 +96,8 @@ class Referee:
             case HandAborted():
                 if event.reason == "turn_timeout" and event.missing != self.turn:
                     raise StateError("wrong_event", "`missing` names the seats whose turn it is")
+                if event.reason == "idle" and self.turn:
+                    raise StateError("wrong_phase", "a seat is on turn, so its time counts")
             case _:
                 pass  # a new stock: the play waits for its cards
         return self

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairdeal.dealing import Dealing
 from fairdeal.errors import FormatError, StateError
 from fairdeal.events import (
     CardsShown,
@@ -113,6 +114,31 @@ def test_a_turn_has_a_deadline(game):
         table.abort_now("idle", ())
     table.abort_now("turn_timeout", turn)
     assert (table.hand.reason, table.hand.missing) == ("turn_timeout", turn)
+
+
+def test_without_a_seat_on_turn_a_hand_can_be_idle(monkeypatch):
+    """HAND-16, PLAY-6: here only the end is due, and does not come."""
+    due = Dealing.due
+
+    def all_but_the_end(self, header):
+        event = due(self, header)
+        return None if isinstance(event, HandClosed) else event
+
+    monkeypatch.setattr(Dealing, "due", all_but_the_end)
+    table = refereed("svoi", timeouts=Timeouts(turn=7, hand=60))
+    table.deal()
+    while table.secrets.referee.turn:
+        table.book.now = table.hand.last_at + 61_000
+        with pytest.raises(StateError, match="on turn"):
+            table.abort_now("idle", ())
+        table.book.now = table.hand.last_at
+        step(table, random_bot(random.Random(3)), random.Random(3))
+    table.book.now = table.hand.last_at + 60_000 - 1 - 250
+    with pytest.raises(StateError, match="deadline"):
+        table.abort_now("idle", ())
+    table.book.now = table.hand.last_at + 60_000
+    table.abort_now("idle", ())
+    assert table.hand.reason == "idle"
 
 
 def test_moves_are_judged_before_they_are_logged():
