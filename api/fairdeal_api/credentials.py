@@ -24,7 +24,7 @@ LIVE, TEST, SEAT, CLAIM = "fd_live_", "fd_test_", "fds_", "fdc_"
 _SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}")
 _SCHEMA: Final = """
-CREATE TABLE IF NOT EXISTS operator_keys (
+CREATE TABLE operator_keys (
   id      TEXT    PRIMARY KEY,
   name    TEXT    NOT NULL,
   digest  BLOB    NOT NULL UNIQUE,
@@ -78,7 +78,7 @@ class OperatorKeys:
         """Open the file.
 
         Raises:
-            StartRefused: It is missing, or there already when it is to be made.
+            StartRefused: It is missing or another file, or there already when it is to be made.
         """
         if create:
             if path.exists():
@@ -86,11 +86,19 @@ class OperatorKeys:
             path.touch(0o600)
         elif not path.exists():
             raise StartRefused(f"There is no {path}; `fairdeal init` makes it.")
-        self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        self._connection.set_busy_timeout(5000)
-        self._connection.pragma("trusted_schema", 0)
-        self._connection.pragma("synchronous", "extra")
-        self._connection.execute(_SCHEMA)
+        try:
+            self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            self._connection.set_busy_timeout(5000)
+            self._connection.pragma("trusted_schema", 0)
+            self._connection.pragma("synchronous", "extra")
+            if create:
+                self._connection.execute(_SCHEMA)
+            self.all()  # an emptied file is a database to SQLite, and would refuse everybody
+        except apsw.Error as error:
+            raise StartRefused(
+                f"{path} does not hold the operators' keys ({type(error).__name__}); "
+                "it is in every backup."
+            ) from None
         self._known: dict[bytes, OperatorKey] = {}
         self._version: Any = None
 

@@ -130,6 +130,22 @@ def test_another_origin_or_mode_is_refused(made):
 # --- the anchor, and the start-up table ---------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "damage", [b"", b"no database at all, but long enough to be one" * 40, None]
+)
+def test_another_file_than_the_operators_keys_is_refused_and_left_alone(made, damage):
+    """An emptied one is a good database to SQLite: taken for new, it would refuse everybody."""
+    path = made.data / "operators.db"
+    good = path.read_bytes()
+    path.unlink()
+    if damage is not None:
+        path.write_bytes(damage)
+    assert "operators.db" in refused(made)
+    assert (path.read_bytes() if path.exists() else None) == damage
+    path.write_bytes(good)
+    starts(made)  # control
+
+
 def test_no_folder_no_service(settings):
     assert "fairdeal init" in refused(settings)
 
