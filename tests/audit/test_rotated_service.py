@@ -46,6 +46,11 @@ class Kept(NamedTuple):
         return report.verdict, report.failed
 
 
+def _hear_of_ctrl_c() -> None:
+    """As at a terminal. Who starts tests in the background has them deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Watcher:
     """`fairdeal-audit watch`, running."""
 
@@ -57,6 +62,7 @@ class Watcher:
             [sys.executable, "-m", "fairdeal_audit", *map(str, command)],
             stdout=self._told,
             stderr=self._complaints,
+            preexec_fn=_hear_of_ctrl_c,  # noqa: PLW1509 - it does nothing else
         )
 
     def _read(self, file: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import inspect
@@ -40,13 +41,15 @@ _OPTIONS: Final[dict[str, Any]] = {
 
 def fail(*sentences: str, code: int = 1) -> NoReturn:
     """Tell the operator why nothing more is done, and end the command."""
-    try:
+    with contextlib.suppress(OSError):  # nobody can be told, and the code says it all the same
         for sentence in sentences:
             typer.echo(sentence, err=True)
-    except OSError:
-        # Nobody can be told, and the code has to be the right one all the same. What is left in
-        # the buffer would be an error once more, at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            # What is left in its buffer would be an error once more at the end, with code 120.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     raise typer.Exit(code)
 
 
