@@ -2,10 +2,10 @@
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fairdeal_audit.compare import compare
@@ -27,6 +27,7 @@ from fairdeal_audit.report import (
 )
 from fairdeal_audit.source import source_of
 from fairdeal_audit.tiles import IncompleteError
+from fairdeal_verifier import streams
 from fairdeal_verifier.encoding import FormatError, UnreadableError
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Rotation, read_rotations
@@ -64,29 +65,21 @@ def _end(code: int, text: str) -> int:
     What the terminal cannot show is written as an escape, never lost. Findings stay findings if
     nobody reads them, and a report that a full disk has swallowed is not clean.
     """
-    if sys.stdout is None:
-        return code  # whoever started this has closed it
-    encoding = sys.stdout.encoding or "ascii"
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"  # it is None where it was closed
     try:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
-        sys.stdout.flush()
+        streams.write(sys.stdout, text.encode(encoding, "backslashreplace").decode(encoding))
+    except BrokenPipeError:
+        pass
     except OSError as error:
-        # What is left in the buffer would be an error once more, at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            _tell(f"fairdeal-audit: what was found cannot be written: {error.strerror}\n")
-            return code or USAGE
+        _tell(f"fairdeal-audit: what was found cannot be written: {error.strerror}\n")
+        return code or USAGE
     return code
 
 
 def _tell(text: str) -> None:
     """Says something on standard error; that nobody can be told changes nothing."""
-    if sys.stderr is not None:
-        try:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    with suppress(OSError):
+        streams.write(sys.stderr, text)
 
 
 _said = 0.0

@@ -9,6 +9,7 @@ import os
 import pkgutil
 import re
 import sys
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if not __package__:
     sys.path[0:1] = []
     sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from fairdeal_verifier import __version__, verify, verify_match
+from fairdeal_verifier import __version__, streams, verify, verify_match
 from fairdeal_verifier.encoding import MAX_FILE
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.notes import Notes
@@ -187,25 +188,13 @@ def _write(text: str) -> None:
     """Writes what the terminal can show; what it cannot is written as an escape, never lost."""
     if not _can_show(text):
         text = text.replace("·", "-").encode(_encoding(), "backslashreplace").decode(_encoding())
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError:
-        # What is left in the buffer would be an error once more, at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise
+    streams.write(sys.stdout, text)
 
 
 def _complain(text: str) -> None:
     """Says on standard error what is wrong; the exit code says it too, if nobody can be told."""
-    if sys.stderr is not None:
-        try:
-            sys.stderr.write(f"fairdeal-verify: {text}\n")
-            sys.stderr.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    with suppress(OSError):
+        streams.write(sys.stderr, f"fairdeal-verify: {text}\n")
 
 
 def _hand(options: argparse.Namespace) -> tuple[int, str]:
