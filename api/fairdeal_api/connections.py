@@ -8,8 +8,11 @@ then, or read none, would keep every descriptor, or every place at work, from ev
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any, Final, NamedTuple
 
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fairdeal_api import system
@@ -41,6 +44,21 @@ class QuietConnections:
         """Give each head so much time, and as much to each part of an answer to be taken."""
         self._patience = 1000 * seconds
         self._seen: dict[WatchedProtocol, Quiet] = {}
+
+    def serve(self, app: ASGIApp, **more: Any) -> uvicorn.Config:  # noqa: ANN401 - uvicorn's own
+        """How an application is served whose connections are watched here."""
+        protocol: Any = partial(WatchedProtocol, self)  # uvicorn calls it as it would a class
+        return uvicorn.Config(
+            app,
+            loop="uvloop",
+            http=protocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # nothing here asks who the peer is
+            **more,
+        )
 
     def begin(self, connection: WatchedProtocol) -> None:
         """A connection is made: its first head is due."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import sys
 from typing import Final, TextIO
 
@@ -68,8 +67,7 @@ def tell(line: str) -> None:
     try:
         print(line, flush=True)  # noqa: T201 - for who started us
     except OSError:
-        # What is left in its buffer would be an error once more, at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        system.mute(sys.stdout)
 
 
 class _Theirs(logging.Handler):

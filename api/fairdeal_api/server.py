@@ -8,18 +8,17 @@ import resource
 import socket
 import sys
 from contextlib import suppress
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from fairdeal_api.app import create_app
-from fairdeal_api.connections import IDLE_SECONDS, QuietConnections, WatchedProtocol
+from fairdeal_api.connections import IDLE_SECONDS, QuietConnections
 from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
-from fairdeal_api.system import BACKLOG, listen
+from fairdeal_api.system import BACKLOG, address_of, listen
 
 # The writer's thread asks for the interpreter after each statement; the default of 5 ms would
 # let a busy event loop stretch a batch of a millisecond to some tens.
@@ -44,15 +43,14 @@ class _Server(uvicorn.Server):
             return
         if self._listening is not None:
             self._metrics = await asyncio.start_server(self._show_metrics, sock=self._listening)
-        host, port = (sockets or [])[0].getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        LOG.write("service.listening", address=f"{shown}:{port}")
+        address = address_of((sockets or [])[0])
+        LOG.write("service.listening", address=address)
         # What start-up has made will stay: without this, every full collection walks through it.
         gc.collect()
         gc.freeze()
         # Frozen objects do not count as old ones, so by default full collections would be frequent.
         gc.set_threshold(50_000, 20, 100)
-        tell(f"listening on http://{shown}:{port}")
+        tell(f"listening on http://{address}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.dealer.wake_all()
@@ -86,16 +84,8 @@ def _allow_descriptors() -> None:
 
 def config_of(app: ASGIApp, quiet: QuietConnections) -> uvicorn.Config:
     """How an application is served; the bench's yardsticks are served in the same way."""
-    protocol: Any = partial(WatchedProtocol, quiet)  # uvicorn calls it as it would a class
-    return uvicorn.Config(
+    return quiet.serve(
         app,
-        loop="uvloop",
-        http=protocol,
-        ws="none",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,  # nothing here asks who the peer is
         lifespan="on",
         backlog=BACKLOG,
         timeout_graceful_shutdown=10,

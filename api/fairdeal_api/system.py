@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from fairdeal.seeds import ServerSeed
 
@@ -399,6 +399,14 @@ def release_lock(descriptor: int) -> None:
         os.close(descriptor)
 
 
+def mute(stream: TextIO) -> None:
+    """Let what a stream could not write go nowhere.
+
+    What is left in its buffer would be an error once more at the end, with exit code 120.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 # --- addresses ----------------------------------------------------------------------------------
 
 
@@ -422,3 +430,9 @@ def listen(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or "not an address"
         raise StartRefused(f"{host}:{port} cannot be listened on ({why}).") from None
     return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Host and port, as they stand in an URL."""
+    host, port = listening.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -14,8 +14,8 @@
 The protocol's arithmetic is the package `fairdeal`; here are the conversation and the checks. What
 the client must not forget it keeps in `folder`, and each hand's notes are written there as it goes.
 When a check fails, `CheckError` is raised, both sides of the contradiction are kept as a file, and
-the client does nothing more, nor when it is
-started again, until somebody has looked at the file and taken it away.
+the client does nothing more, nor when it is started again, until somebody has looked at the file
+and taken it away.
 
 | module | what |
 |---|---|

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import functools
 import inspect
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairdeal_api.settings import ConfigurationError, load
-from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
+from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, mute
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
@@ -48,8 +47,7 @@ def fail(*sentences: str, code: int = 1) -> NoReturn:
         try:
             stream.flush()
         except OSError:
-            # What is left in its buffer would be an error once more at the end, with code 120.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            mute(stream)
     raise typer.Exit(code)
 
 

@@ -6,9 +6,8 @@ import asyncio
 import os
 import socket
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from starlette.types import Receive, Scope, Send
@@ -17,7 +16,7 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.note import VerifierKey
 from fairdeal.log.witness import MAX_BODY
 from fairdeal_api import system
-from fairdeal_api.connections import QuietConnections, WatchedProtocol
+from fairdeal_api.connections import QuietConnections
 from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.witnessing.memory import Memory
 
@@ -112,21 +111,8 @@ class Server(uvicorn.Server):
         """Answer from a folder."""
         self._quiet = QuietConnections(_SECONDS)
         self._sweeper: asyncio.Task[None] | None = None
-        # uvicorn calls it as it would a class
-        protocol: Any = partial(WatchedProtocol, self._quiet)
-        config = uvicorn.Config(
-            WitnessApp(memory),
-            http=protocol,
-            ws="none",
-            loop="uvloop",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=5,
-        )
-        super().__init__(config)
+        app = WitnessApp(memory)
+        super().__init__(self._quiet.serve(app, lifespan="off", timeout_graceful_shutdown=5))
 
     async def _sweep(self) -> None:
         while True:
@@ -137,11 +123,10 @@ class Server(uvicorn.Server):
         """Listen, and say where."""
         await super().startup(sockets)
         if not self.should_exit and sockets:
-            host, port = sockets[0].getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            LOG.write("witness.listening", address=f"{shown}:{port}")
+            address = system.address_of(sockets[0])
+            LOG.write("witness.listening", address=address)
             self._sweeper = asyncio.create_task(self._sweep())
-            tell(f"listening on http://{shown}:{port}")
+            tell(f"listening on http://{address}")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Let go of everything."""
