@@ -119,7 +119,7 @@ def api_hand() -> None:
     uvloop.install()
     with tempfile.TemporaryDirectory() as folder:
         data = f"{folder}/data"
-        cli = ["-m", "fairdeal_api.cli"]
+        cli = ["-m", "fairdeal_api"]
         subprocess.run(
             [sys.executable, *cli, "init", "--data", data], check=True, stdout=subprocess.DEVNULL
         )

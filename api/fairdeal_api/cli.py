@@ -1,4 +1,4 @@
-"""The command `fairdeal`."""
+"""What the command `fairdeal` does."""
 
 from __future__ import annotations
 

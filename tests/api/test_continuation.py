@@ -229,7 +229,7 @@ def test_what_is_refused_writes_nothing(story, tmp_path):
 def test_the_command(story):
     def fairdeal(*arguments):
         return subprocess.run(
-            [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments)],
+            [sys.executable, "-m", "fairdeal_api", *map(str, arguments)],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ def demo(tmp_path, *arguments, **environment):
     temporary = tmp_path / "tmp"
     temporary.mkdir(exist_ok=True)
     return subprocess.Popen(
-        [sys.executable, "-m", "fairdeal_api.demo", "--out", str(tmp_path / "out"), *arguments],
+        [sys.executable, "-m", "fairdeal_api", "demo", "--out", str(tmp_path / "out"), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -237,7 +237,7 @@ def test_the_command_beside_a_running_service(site, tmp_path):
     """Spec: LOG-10, LOG-11. Another process, on a log that moves."""
     folder = tmp_path / "log"
     command = [
-        sys.executable, "-m", "fairdeal_api.cli", "log", "export", str(folder), "--data",
+        sys.executable, "-m", "fairdeal_api", "log", "export", str(folder), "--data",
         str(site.settings.data), "--mode", "test", "--origin", "deal.example/log",
     ]  # fmt: skip
     said = []

@@ -40,7 +40,7 @@ LONG = re.compile(r"^  saved|^  fairdeal\.|log\+|tbl_|http://|^The game cannot")
 def start(tmp_path, *arguments, **environment):
     temporary = tmp_path / "tmp"
     temporary.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "fairdeal_api.cli", "play", *arguments]
+    command = [sys.executable, "-m", "fairdeal_api", "play", *arguments]
     return subprocess.Popen(
         [*command, "--save", str(tmp_path / "out")],
         stdin=subprocess.PIPE,

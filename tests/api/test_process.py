@@ -25,7 +25,7 @@ def serving(data, *more):
         [
             sys.executable,
             "-m",
-            "fairdeal_api.cli",
+            "fairdeal_api",
             "serve",
             "--init",
             "--data",
@@ -55,7 +55,7 @@ def new_key(data):
         [
             sys.executable,
             "-m",
-            "fairdeal_api.cli",
+            "fairdeal_api",
             "operator-key",
             "create",
             "--name",

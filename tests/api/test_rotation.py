@@ -485,7 +485,7 @@ def test_an_event_of_a_table_from_before_is_found(made):
 
 def fairdeal(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments)],
+        [sys.executable, "-m", "fairdeal_api", *map(str, arguments)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 

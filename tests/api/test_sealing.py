@@ -586,7 +586,7 @@ def test_a_promise_cannot_be_changed_when_its_seed_is_sealed_anew(made):
 
 def fairdeal(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments)],
+        [sys.executable, "-m", "fairdeal_api", *map(str, arguments)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 

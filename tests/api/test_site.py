@@ -20,7 +20,7 @@ from fairdeal_api.site.hand import fragment
 from fairdeal_api.site.html import Html, fill
 from fairdeal_api.site.words import Words, chosen, languages
 from fairdeal_api.store import FinishedRow
-from fairdeal_verifier import verify
+from fairdeal_verifier.verify import verify
 from tests.api.conftest import Site
 from tests.api.play import Operator, expect
 

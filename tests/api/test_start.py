@@ -484,7 +484,7 @@ def test_a_misspelt_variable_is_a_fault(monkeypatch):
 
 def command(*arguments, check=True):
     return subprocess.run(
-        [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments)],
+        [sys.executable, "-m", "fairdeal_api", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=check,

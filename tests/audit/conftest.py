@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 from tests.audit.generate import LogWriter, generate
 
 HANDS = 2000

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 from fairdeal_audit.replay import is_test
 from tests.audit.cheats import CHEATS, cheated, events_of, honest, log_with
 from tests.audit.cheats import _raws as raws

@@ -273,7 +273,7 @@ def test_an_older_state_is_a_rollback(tmp_path, run):
 DIES = """
 import os, signal, sys
 from fairdeal_audit import fetch
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 left, real = int(sys.argv[1]), fetch.write
 def write(path, data):
     global left

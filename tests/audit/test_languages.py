@@ -22,7 +22,7 @@ STRANGER = str(Book("other.example/log").key.verifier)
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> Path:
     """A log that was rotated, one that continues another, and one with a finding."""
-    from fairdeal_audit.__main__ import main  # noqa: PLC0415 - as the fixture `run`, for a module
+    from fairdeal_audit.command import main  # noqa: PLC0415 - as the fixture `run`, for a module
 
     def run(*arguments):
         return main([str(one) for one in (*arguments, "--quiet")]), None

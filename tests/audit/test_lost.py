@@ -166,7 +166,7 @@ class Honest:
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory) -> Honest:
-    from fairdeal_audit.__main__ import main  # noqa: PLC0415 - as the fixture `run`, for a module
+    from fairdeal_audit.command import main  # noqa: PLC0415 - as the fixture `run`, for a module
 
     def run(*arguments):
         return main([str(one) for one in (*arguments, "--quiet")]), None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -143,7 +144,7 @@ def test_what_is_not_what_the_root_says_is_not_replayed(tmp_path, run):
 DIES = """
 import os, signal, sys
 from fairdeal_audit import replay, store
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 replay.BUNDLES = 4
 name, left, together = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "1"
 real = getattr(store.Store, name)
@@ -173,6 +174,46 @@ def killed(tmp_path, name, left, *, together=True, processes=1):
     argv = ["replay", str(tmp_path / "dir"), "--quiet", "-j", str(processes)]
     command = [sys.executable, str(program), name, str(left), str(int(together)), *argv]
     assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+
+
+STOPPED = """
+import sys, time
+from contextlib import nullcontext
+from fairdeal_audit import replay, worker
+from fairdeal_audit.command import main
+def waits(self, *asked):
+    print("here", flush=True)
+    time.sleep(60)
+worker.Worker.run = waits
+if sys.argv[1] == "control":
+    replay._deaf_to_ctrl_c = nullcontext
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("what", ["as it is", "control"])
+def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, tmp_path, what):
+    """A terminal sends it to each of them."""
+    program = tmp_path / "stopped.py"
+    program.write_text(STOPPED)
+    folder = tmp_path / "dir"
+    shutil.copytree(fetched, folder, ignore=shutil.ignore_patterns("replay*", "report*"))
+    with subprocess.Popen(
+        [sys.executable, str(program), what, "replay", str(folder), "--quiet", "-j", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - nothing else
+    ) as process:  # fmt: skip
+        assert [process.stdout.readline() for _ in range(2)] == ["here\n"] * 2
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (3, "")
+    words = "\nfairdeal-audit: stopped; what was done is kept\n"
+    if what == "control":
+        assert "Traceback" in err
+        assert words in err
+    else:
+        assert err == words
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +261,7 @@ def test_control_what_is_not_written_together_comes_to_something_else(faulty, tm
 # Not ru_maxrss: that begins with the size of the process that forked, which is this one.
 MEASURED = """
 import sys
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 code = main(sys.argv[1:])
 status = open("/proc/self/status").read()
 print(status.partition("VmHWM:")[2].split()[0])

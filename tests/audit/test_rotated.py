@@ -394,7 +394,7 @@ def test_nothing_follows_from_an_honest_log(honest, quick):
 @pytest.fixture(scope="module")
 def proofs(tmp_path_factory):
     """Every evidence that the cheats leave, by the key that they leave it to."""
-    from fairdeal_audit.__main__ import main  # noqa: PLC0415 - as a fixture of a module has no `run`
+    from fairdeal_audit.command import main  # noqa: PLC0415 - as a fixture of a module has no `run`
 
     found = []
     for name in CHEATS:

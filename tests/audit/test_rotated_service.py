@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from fairdeal_verifier import verify
+from fairdeal_verifier.verify import verify
 from tests.api.play import Operator, expect
 from tests.api.test_process import new_key, serving
 from tests.audit.test_service import audit
@@ -140,7 +140,7 @@ class Deployment:
 
     def rotate(self) -> None:
         subprocess.run(
-            [sys.executable, "-m", "fairdeal_api.cli", "keys", "rotate", "--data", self.data],
+            [sys.executable, "-m", "fairdeal_api", "keys", "rotate", "--data", self.data],
             capture_output=True,
             check=True,
         )

@@ -10,10 +10,11 @@ import pytest
 from fairdeal_audit import continued
 from fairdeal_audit.tiles import Folder
 from fairdeal_audit.worker import rotation_fault
-from fairdeal_verifier import log_events, verify
+from fairdeal_verifier import log_events
 from fairdeal_verifier.encoding import FormatError, UnreadableError
 from fairdeal_verifier.note import Checkpoint, LogKey
 from fairdeal_verifier.rotation import Keys, Rotated, read_rotations
+from fairdeal_verifier.verify import verify
 
 VECTORS = json.loads((Path(__file__).parents[2] / "seeds/rotation.json").read_text("utf-8"))
 

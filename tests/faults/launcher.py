@@ -121,7 +121,7 @@ def _child(request: dict[str, Any], arguments: list[str]) -> NoReturn:
         if request["variant"].startswith("exec"):
             # A process as an operator starts it, with an environment and a command line of its own.
             name = request["variant"].removeprefix("exec").strip()
-            module = ["tests.faults.variants", name] if name else ["fairdeal_api.cli"]
+            module = ["tests.faults.variants", name] if name else ["fairdeal_api"]
             os.execv(sys.executable, [sys.executable, "-m", *module, *arguments])
         from fairdeal_api.cli import app  # noqa: PLC0415 - imported before the fork
         from tests.faults import variants  # noqa: PLC0415

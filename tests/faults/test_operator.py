@@ -85,7 +85,7 @@ def command(*arguments, limit=None, **more):
 
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
     done = subprocess.run(
-        [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments)],
+        [sys.executable, "-m", "fairdeal_api", *map(str, arguments)],
         text=True,
         timeout=60,
         check=False,
@@ -458,7 +458,7 @@ def test_a_reader_that_has_gone_gets_no_word(made):
 @pytest.mark.parametrize("closed", [False, True])
 def test_the_exit_code_is_right_although_nobody_can_be_told(made, closed):
     """75 says: do not start it again."""
-    arguments = f'exec "$0" -m fairdeal_api.cli serve --port 0 --data "{made.data}"'
+    arguments = f'exec "$0" -m fairdeal_api serve --port 0 --data "{made.data}"'
     with Site(made):
         shell = ["/bin/sh", "-c", f"{arguments} {'2>&-' if closed else '2>/dev/full'}"]
         done = subprocess.run([*shell, sys.executable], check=False, timeout=60)
@@ -532,7 +532,7 @@ def listening(arguments, **streams):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "fairdeal_api.cli", *map(str, arguments), "--port", str(port)],
+        [sys.executable, "-m", "fairdeal_api", *map(str, arguments), "--port", str(port)],
         **streams,
     )
     try:
@@ -564,7 +564,7 @@ def test_a_service_serves_whoever_does_not_read_what_it_says(made):
 
 def test_the_process_ends_once_its_folder_has_gone(made):
     process = subprocess.Popen(
-        [sys.executable, "-m", "fairdeal_api.cli", "serve", "--port", "0", "--data", made.data],
+        [sys.executable, "-m", "fairdeal_api", "serve", "--port", "0", "--data", made.data],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -34,7 +34,8 @@ from fairdeal.events import (
 from fairdeal.games.rules.base import Close
 from fairdeal.hand import Phase
 from fairdeal.table import Table
-from fairdeal_verifier import verify, verify_match
+from fairdeal_verifier.match import verify_match
+from fairdeal_verifier.verify import verify
 from seeds.bots import Bot, greedy_bot, random_bot
 from seeds.forge import _mend, _prove
 from seeds.hands import new_table

@@ -103,7 +103,7 @@ def test_our_proofs_are_accepted(exported, size):
 
 def test_a_running_service_is_read_over_http(exported):
     """Spec: LOG-9. The same folder, served: tlog-scales replays it by itself."""
-    serve = [sys.executable, "-m", "fairdeal_api.cli", "serve", "--port", "0"]
+    serve = [sys.executable, "-m", "fairdeal_api", "serve", "--port", "0"]
     settings = exported.settings
     process = subprocess.Popen(
         [*serve, "--data", str(settings.data), "--origin", settings.origin],

@@ -24,7 +24,7 @@ Result = tuple[int, list[str], dict[str, Any]]
 # The peak of this process, and of the largest of those that worked for it.
 MEASURED = """
 import json, resource, sys, time
-from fairdeal_audit.__main__ import main
+from fairdeal_audit.command import main
 began = time.monotonic()
 code = main(sys.argv[1:])
 seconds = time.monotonic() - began

@@ -15,10 +15,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from fairdeal_verifier import __main__ as command
-from fairdeal_verifier import __version__, verify
+from fairdeal_verifier import __version__, command
 from fairdeal_verifier.report import Style, to_text
 from fairdeal_verifier.texts import NOT_PROVED
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 from tests.verifier.test_evidence import notes
 
@@ -283,7 +283,7 @@ def test_in_a_zip(copied, tmp_path):
 
 def test_nothing_but_the_standard_library_is_imported(copied):
     code = (
-        "import sys; sys.path.insert(0, '.'); import fairdeal_verifier.__main__;"
+        "import sys; sys.path.insert(0, '.'); import fairdeal_verifier.command;"
         "known = sys.stdlib_module_names | {'fairdeal_verifier', '__main__'};"
         "print([m for m in sys.modules if m.split('.')[0] not in known])"
     )

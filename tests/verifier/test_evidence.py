@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from fairdeal_verifier import verify
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fairdeal_verifier import verify
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 from tests.verifier.test_hands import svoi_salt
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fairdeal_verifier.__main__ import main
+from fairdeal_verifier.command import main
 from fairdeal_verifier.words import LANGUAGES, category
 
 ROOT = Path(__file__).parents[2]

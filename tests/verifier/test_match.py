@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from fairdeal_verifier import verify_match
+from fairdeal_verifier.match import verify_match
 from fairdeal_verifier.report import Style, match_to_text
 from tests.verifier import builder as B  # noqa: N812
 from tests.verifier.test_command import run

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdeal_verifier import verify
 from fairdeal_verifier.play import PLAYS, Deal
 from fairdeal_verifier.report import Style, to_text
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 
 CALLS = (

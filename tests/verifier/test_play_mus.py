@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdeal_verifier import verify
 from fairdeal_verifier.play import mus_hands as M  # noqa: N812
 from fairdeal_verifier.play.base import Deal
 from fairdeal_verifier.play.mus import MusPlay
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 
 RANKS = ("1", "2", "3", "4", "5", "6", "7", "10", "11", "12")

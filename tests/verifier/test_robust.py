@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdeal_verifier import evidence, verify
+from fairdeal_verifier import evidence
 from fairdeal_verifier.games import Game
+from fairdeal_verifier.verify import verify
 from tests.verifier import builder as B  # noqa: N812
 from tests.verifier.test_play_frame import started, whole
 

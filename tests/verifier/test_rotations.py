@@ -9,11 +9,12 @@ from functools import cache
 
 import pytest
 
-from fairdeal_verifier import __main__ as command
-from fairdeal_verifier import rotation, verify, verify_match
+from fairdeal_verifier import command, rotation
 from fairdeal_verifier.encoding import UnreadableError
+from fairdeal_verifier.match import verify_match
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Keys, read_rotations
+from fairdeal_verifier.verify import verify
 from fairdeal_verifier.words import LANGUAGES, words_of
 from tests.verifier import builder as B  # noqa: N812
 

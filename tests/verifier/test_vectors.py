@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from fairdeal_verifier import verify
 from fairdeal_verifier.ed25519 import verify_signature
 from fairdeal_verifier.encoding import FormatError, UnreadableError, are_in_one_form
 from fairdeal_verifier.events import parse
@@ -20,6 +19,7 @@ from fairdeal_verifier.primitives import (
     shuffle,
     uniform,
 )
+from fairdeal_verifier.verify import verify
 
 SEEDS = Path(__file__).parents[2] / "seeds"
 

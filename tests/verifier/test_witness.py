@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from fairdeal_verifier import __main__ as command
-from fairdeal_verifier import verify, witness
+from fairdeal_verifier import command, witness
 from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.note import Checkpoint
+from fairdeal_verifier.verify import verify
 from fairdeal_verifier.witness import WitnessKey, shown_time
 from tests.verifier import builder as B  # noqa: N812
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import fairdeal_verifier
-from fairdeal_verifier import verify, verify_match
+from fairdeal_verifier.match import verify_match
 from fairdeal_verifier.outcome import FAIL
 from fairdeal_verifier.report import Style, match_to_text, to_text, verdict_of
+from fairdeal_verifier.verify import verify
 from fairdeal_verifier.words import LANGUAGES, Said, Words, say, words_of
 
 PACKAGE = Path(fairdeal_verifier.__file__).parent

@@ -13,7 +13,7 @@ from fairdeal_api import system
 from fairdeal_api.export import export
 from fairdeal_api.service import initialise
 from fairdeal_api.settings import Settings
-from fairdeal_audit.__main__ import main as audit
+from fairdeal_audit.command import main as audit
 from tests.api.conftest import Site
 from tests.log.tools import TOOLS, Log
 from tests.witness.stand import wait_until

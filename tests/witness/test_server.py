@@ -278,7 +278,7 @@ class Process:
     def __init__(self, folder, vkey):
         arguments = ["witness", "serve", "--data", str(folder), "--log", vkey, "--port", "0"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "fairdeal_api.cli", *arguments],
+            [sys.executable, "-m", "fairdeal_api", *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         line = self.process.stdout.readline()

@@ -24,7 +24,7 @@ from fairdeal_api.service import initialise
 from fairdeal_api.settings import ConfigurationError, Settings, load
 from fairdeal_api.system import StartRefused
 from fairdeal_api.witnessing import circle
-from fairdeal_verifier import verify
+from fairdeal_verifier.verify import verify
 from tests.api.conftest import Site
 from tests.api.play import Operator, bearer, expect, idempotency
 from tests.audit.hosts import Hosts, byte_by_byte

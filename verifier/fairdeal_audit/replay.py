@@ -1,9 +1,10 @@
 """Replays a whole log: every table's chain, every hand. Spec: AUD-2, AUD-3."""
 
 import json
+import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
@@ -178,7 +179,8 @@ class _Others:
             where = (folder, log.size)
             arguments = (theirs, where, keys, share, processes, folder / NAME)
             child = context.Process(target=serve, args=arguments, daemon=True)
-            child.start()
+            with _deaf_to_ctrl_c():
+                child.start()
             theirs.close()
             self._pipes.append(ours)
             self._children.append(child)
@@ -202,7 +204,18 @@ class _Others:
         for pipe in self._pipes:
             pipe.close()
         for child in self._children:
+            child.terminate()  # in the middle of a step, if this one was stopped; it writes nothing
             child.join(10)
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Starts processes that do not hear Ctrl-C: it is for this one, which then ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _follow(log: Folder, keys: Keys, store: Store, workers: _Alone | _Others, told: Told) -> None:

@@ -125,7 +125,7 @@ class Service(Lines):
     def __init__(self, folder: Path) -> None:
         """Start it; `wait` until it can be used."""
         self._data = folder / "data"
-        arguments = ["-m", "fairdeal_api.cli", "serve", "--init", "--data", str(self._data)]
+        arguments = ["-m", "fairdeal_api", "serve", "--init", "--data", str(self._data)]
         super().__init__([*arguments, "--port", "0"], folder / "service.log")
         self.url = ""
 
@@ -143,7 +143,7 @@ class Service(Lines):
     def operator_key(self) -> str:
         """A fresh operator key, made as an operator makes one."""
         command = ["operator-key", "create", "--data", str(self._data), "--name", "club"]
-        words = run(["-m", "fairdeal_api.cli", *command]).split()
+        words = run(["-m", "fairdeal_api", *command]).split()
         keys = [word for word in words if word.startswith("fd_")]
         if not keys:
             raise RunError("No operator key was made.")
