@@ -294,6 +294,31 @@ def test_notes_that_do_not_fit():
     assert verify(b.file(), notes=notes(b, 0, cards=[card])).failed == "mine"
 
 
+def test_notes_of_another_hand_are_told_by_the_check_that_fails():
+    """Their receipts fail first (VER-2), and that is no evidence against anybody."""
+    b, other = B.mus(), B.azi()
+    said = f"the notes are of hand 1 of tbl_{26 * '0'}, and the file is of hand 1 of {B.TABLE}"
+    mixed = json.loads(notes(other, table="tbl_" + 26 * "0"))
+    report = verify(b.file(), notes=json.dumps(mixed).encode())
+    found = {check.id: check.note for check in report if check.status == "FAIL"}
+    assert report.failed == "receipt"
+    assert found == {"receipt": f"receipt 1 fits no step of this file: {said}", "mine": said}
+    # The control: a receipt that the notes of this hand have, or that was given beside the notes,
+    # fits nothing, and is evidence.
+    stranger = json.loads(notes(other))["receipts"]
+    for given in (
+        {"notes": notes(b, receipts=stranger)},
+        {
+            "notes": json.dumps(mixed | {"receipts": []}).encode(),
+            "receipts": [stranger[0]["proof"]],
+        },
+    ):
+        report = verify(b.file(), **given)
+        assert report.failed == "receipt"
+        note = next(check.note for check in report if check.id == "receipt")
+        assert note == "receipt 1 fits no step of this file: keep both, they are evidence"
+
+
 def test_a_noted_receipt_is_for_the_event_noted_with_it():
     b = B.mus()
     wrong = [{"digest": b.head.hex(), "proof": b.receipt(b.sealed_head)}]

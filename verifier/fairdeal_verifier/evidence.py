@@ -79,8 +79,9 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
             return Check("receipt", FAIL, note)
         step = _event_of(file, noted, receipt, sealed_head)
         if step is None:
-            note = f"receipt {number} fits no step of this file: keep both, they are evidence"
-            return Check("receipt", FAIL, note)
+            why = _other_hand(file, given) if noted.digest is not None else ""
+            why = why or "keep both, they are evidence"
+            return Check("receipt", FAIL, f"receipt {number} fits no step of this file: {why}")
         covered.add(step.digest)
     count = len(given.receipts)
     if sealed_head is not None and sealed_head.digest in covered:
@@ -231,8 +232,9 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
     notes = given.notes
     noted = sorted(given.seeds.items())
     if notes is not None:
-        if (notes.table, notes.hand) != (file.opened.body["table"], file.hand):
-            return Check("mine", FAIL, "the notes are of another hand")
+        other = _other_hand(file, given)
+        if other:
+            return Check("mine", FAIL, other)
         noted.append((notes.seat, list(notes.seeds)))
     strangers = [seat for seat, _ in noted if seat >= file.seats]
     if strangers:
@@ -257,6 +259,17 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
     seats = ", ".join(str(seat) for seat, seeds in noted if seeds)
     cards = len(notes.cards) if notes else 0
     return Check("mine", PASS, "", f"seeds of seat {seats or 'none'}; {cards} cards")
+
+
+def _other_hand(file: HandFile, given: Given) -> str:
+    """Says of which hand the notes are, if they are not of the file's; else nothing."""
+    notes, table = given.notes, file.opened.body["table"]
+    if notes is None or (notes.table, notes.hand) == (table, file.hand):
+        return ""
+    return (
+        f"the notes are of hand {notes.hand} of {notes.table}, "
+        f"and the file is of hand {file.hand} of {table}"
+    )
 
 
 def _check_cards(given: Given, replay: Replay | None) -> Check:
