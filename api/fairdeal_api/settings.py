@@ -131,6 +131,18 @@ class Settings(BaseSettings):
             raise ValueError("witness_quorum: there are fewer witnesses than that")
         return self
 
+    @model_validator(mode="after")
+    def _check_anchor(self) -> Self:
+        data, anchor = (Path(os.path.realpath(path)) for path in (self.data, self.anchor_path))
+        if anchor.is_relative_to(data):
+            raise ValueError(
+                "anchor: must be outside the data folder. A copy of the folder that is put back "
+                "would bring its own anchor along, and nothing would tell that the log was rolled "
+                "back. If it is there already, stop the service, move the file out and name its "
+                "new place"
+            )
+        return self
+
     @property
     def quorum(self) -> int:
         """How many witnesses must cosign a head."""

@@ -468,7 +468,40 @@ def test_the_anchor_lies_beside_the_folder_whatever_it_is_called(tmp_path, monke
     for name in (folder, f"{folder}/", ".", "", "./", "../data", "../data/."):
         assert load(data=Path(name)).anchor_path.resolve() == tmp_path / "data.anchor"
     assert load(data=Path("keys/..")).anchor_path == tmp_path / "data.anchor"
-    assert load(data=Path("/")).anchor_path == Path("/.anchor")
+    with pytest.raises(ConfigurationError, match="anchor: must be outside"):
+        load(data=Path("/"))
+
+
+@pytest.mark.parametrize("inside", ["data", "data/keys", "data/new/er", "link", "away/link/keys"])
+@pytest.mark.parametrize("data", ["data", "link", "data/../data/"])
+def test_an_anchor_in_the_data_folder_is_refused(tmp_path, data, inside):
+    """A copy of the folder that is put back would bring it along, and hide that it is old."""
+    (tmp_path / "data/keys").mkdir(parents=True)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    (tmp_path / "away/link").symlink_to(tmp_path / "data")
+    folder = tmp_path / data
+    with pytest.raises(ConfigurationError) as caught:
+        load(data=folder, anchor=tmp_path / inside / "anchor")
+    (sentence,) = caught.value.faults
+    assert sentence.startswith("anchor: must be outside the data folder. ")
+    for outside in ("data.anchor", "data2/anchor", "away/anchor", "data/../anchor"):  # the control
+        load(data=folder, anchor=tmp_path / outside)
+
+
+def test_neither_init_nor_a_start_takes_an_anchor_from_the_data_folder(tmp_path):
+    data, outside, inside = tmp_path / "data", tmp_path / "anchor", tmp_path / "data/anchor"
+    refused = command("init", "--data", data, "--anchor", inside, check=False)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "rolled back" in refused.stderr
+    assert not data.exists()
+    command("init", "--data", data, "--anchor", outside)
+    outside.rename(inside)  # as a service that was made before may have it
+    refused = command("serve", "--data", data, "--anchor", inside, "--port", "0", check=False)
+    assert refused.returncode == 2
+    assert "move the file out" in refused.stderr
+    inside.rename(outside)
+    assert "0 events" in command("fsck", "--data", data, "--anchor", outside).stdout
 
 
 def test_the_key_of_whoever_plays_is_no_setting_and_no_fault(monkeypatch):
