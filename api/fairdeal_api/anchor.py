@@ -59,9 +59,15 @@ class Anchor:
     torn does not carry the log's signature, and the other slot still holds what was shown last.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Nothing is read or written yet."""
+    def __init__(self, path: Path, *, moves: bool = True) -> None:
+        """Nothing is read or written yet.
+
+        Args:
+            path: The file.
+            moves: Whether it is to be moved; it may be on a read-only disk if it is not.
+        """
         self.path = path
+        self._flags = os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_RDWR if moves else os.O_RDONLY)
         self._descriptor = -1
         self._content = b""
         self._newest = 0
@@ -89,7 +95,7 @@ class Anchor:
         """
         try:
             if self._descriptor < 0:
-                self._descriptor = os.open(self.path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                self._descriptor = os.open(self.path, self._flags)
             self._content = os.pread(self._descriptor, SLOT * _SLOTS, 0)
         except OSError as error:
             raise StartRefused(

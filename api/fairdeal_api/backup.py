@@ -23,7 +23,7 @@ from fairdeal_api.keyring import log_keys
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, OPERATORS
 from fairdeal_api.settings import Settings
-from fairdeal_api.store.reading import SQLiteReader
+from fairdeal_api.store.reading import SQLiteReader, connect
 from fairdeal_api.store.sqlite import check_library, is_older
 from fairdeal_api.system import StartRefused
 
@@ -145,8 +145,7 @@ def _fill(settings: Settings, part: Path) -> Manifest:
 def _copy(source: Path, target: Path) -> None:
     """One moment of a database, by SQLite's own means, as one file."""
     target.touch(0o600, exist_ok=False)
-    reading = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
-    reading.set_busy_timeout(5000)
+    reading = connect(source)
     writing = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         with writing.backup("main", reading, "main") as copying:

@@ -163,7 +163,7 @@ class _OldLog:
                 raise StartRefused(f"{path} cannot be read.") from None
         opens = Opens(self.origin, self.keys, self._secrets)
         if sources.anchor is not None:
-            anchor = Anchor(sources.anchor)
+            anchor = Anchor(sources.anchor, moves=False)
             with contextlib.closing(anchor):
                 anchor.load(opens)
                 texts.append(anchor.note)

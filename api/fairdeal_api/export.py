@@ -70,7 +70,7 @@ def export(settings: Settings, folder: Path) -> Exported:
     try:
         keys = _keys(reader, settings)
         # The anchor first: beside a running service the database is never behind it.
-        anchor = Anchor(settings.anchor_path)
+        anchor = Anchor(settings.anchor_path, moves=False)
         with contextlib.closing(anchor):
             released = anchor.load(keys)
         tree = Tree(reader.leaves())

@@ -115,7 +115,7 @@ def _check(settings: Settings, path: Path) -> Report:
         keys = system.read_keys(settings.keys_path, reader.identity().sealing_id)
         chain = log_keys(reader)
         # The anchor first: beside a running service the database is never behind it.
-        anchor = Anchor(settings.anchor_path)
+        anchor = Anchor(settings.anchor_path, moves=False)
         anchored = anchor.load(chain)
         anchor.close()
         if is_older(reader, path):

@@ -186,7 +186,7 @@ def _known(
 ) -> list[tuple[str, Checkpoint]]:
     """All checkpoints that the log must extend, and who has seen them."""
     opens = Opens(settings.log_origin, chain, keys)
-    anchor = Anchor(settings.anchor_path)
+    anchor = Anchor(settings.anchor_path, moves=False)
     found = [("anchor", anchor.load(opens))]
     anchor.close()
     seen = [anchor.seen_path] if anchor.seen_path.exists() else []

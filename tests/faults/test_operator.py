@@ -330,6 +330,48 @@ def test_a_manifest_of_other_types_is_a_sentence(made, tmp_path, name, value):
     assert run("backup", "verify", folder).exit_code == 1
 
 
+# --- a disk that cannot be written --------------------------------------------------------------
+
+READING = [["fsck"], ["log", "export", "out"], ["keys"], ["backup", "create", "copy"]]
+
+
+def reading(made, words, tmp_path):
+    return run(*[tmp_path / word if word in {"out", "copy"} else word for word in words],
+               "--data", made.data)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", READING)
+def test_where_sqlite_cannot_write_beside_a_database_it_says_what_to_do(made, tmp_path, words):
+    """What it needs has no place, as on a read-only disk."""
+    in_the_way = made.data / "ledger.db-shm"
+    in_the_way.symlink_to(tmp_path / "nowhere" / "file")
+    refused = reading(made, words, tmp_path)
+    assert refused.exit_code == 1
+    assert "ledger.db cannot be opened: to read it, SQLite has to write" in refused.stderr
+    assert "copy the whole folder and the anchor" in refused.stderr
+    in_the_way.unlink()
+    assert reading(made, words, tmp_path).exit_code == 0  # the control
+
+
+@pytest.mark.parametrize("words", READING)
+def test_what_only_reads_does_so_on_a_read_only_disk(made, tmp_path, monkeypatch, words):
+    """The anchor may lie there, and beside a service that runs SQLite's files are there."""
+    open_file, asked = os.open, []
+
+    def read_only(path, flags, *more, **named):
+        if Path(path).is_relative_to(tmp_path / "data.anchor"):
+            asked.append(flags)
+            if flags & (os.O_RDWR | os.O_WRONLY):
+                raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return open_file(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert reading(made, words, tmp_path).exit_code == 0
+    assert bool(asked) == (words[0] in {"fsck", "log"})
+    with pytest.raises(StartRefused, match="Read-only file system"):  # the control: a start writes
+        Service(made)
+
+
 # --- backups ------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from fairdeal_api.store import (
     SeatRow,
     TableRow,
 )
+from fairdeal_api.system import StartRefused
 
 _LINKED = 3
 """The form since which events, tables and commitments name events."""
@@ -78,17 +80,43 @@ SELECT a.scope, a.idx FROM stretch s CROSS JOIN answers a ON a.idx = s.idx ORDER
 """
 
 
+def connect(path: Path) -> apsw.Connection:
+    """Open a connection that cannot write.
+
+    Raises:
+        StartRefused: SQLite cannot open the file, or none of those that it needs beside it.
+    """
+    try:
+        connection = apsw.Connection(
+            str(path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=100
+        )
+        connection.set_busy_timeout(_BUSY_MS)
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchall()  # opens those beside it
+    except apsw.CantOpenError:
+        if not os.access(path, os.R_OK):
+            raise StartRefused(f"{path} cannot be opened: this user may not read it.") from None
+        # `immutable=1` would do without, and without locks and the newest entries: that nobody
+        # writes to it cannot be seen from here.
+        raise StartRefused(
+            f"{path} cannot be opened: to read it, SQLite has to write files beside it. On a "
+            "read-only disk, copy the whole folder and the anchor (`cp -a`) to where you may "
+            "write, and use the copy."
+        ) from None
+    connection.pragma("query_only", 1)
+    connection.pragma("trusted_schema", 0)
+    return connection
+
+
 class SQLiteReader:
     """Reads what has been committed; its transactions are as short as its queries."""
 
     def __init__(self, path: Path) -> None:
-        """Open a connection that cannot write."""
-        self._connection = apsw.Connection(
-            str(path), flags=apsw.SQLITE_OPEN_READONLY, statementcachesize=100
-        )
-        self._connection.pragma("query_only", 1)
-        self._connection.pragma("trusted_schema", 0)
-        self._connection.set_busy_timeout(_BUSY_MS)
+        """Open a connection that cannot write.
+
+        Raises:
+            StartRefused: The file cannot be opened.
+        """
+        self._connection = connect(path)
 
     def close(self) -> None:
         """Let go of the database."""
