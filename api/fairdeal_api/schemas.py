@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 Hex16 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Hex32 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -17,6 +18,19 @@ Suit = Literal["C", "D", "H", "S"]
 Place = Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=2, max_length=2)]
 Signatures = Annotated[dict[SeatKey, Hex64], Field(max_length=10)]
 Seeds = Annotated[dict[SeatKey, Hex32], Field(min_length=1, max_length=10)]
+
+
+def _each_once(seats: list[int]) -> list[int]:
+    if len(set(seats)) != len(seats):
+        raise PydanticCustomError("seat_twice", "a seat stands twice")
+    return seats
+
+
+SomeSeats = Annotated[
+    list[Seat],
+    Field(min_length=1, max_length=10, json_schema_extra={"uniqueItems": True}),
+    AfterValidator(_each_once),
+]
 
 _HEX32 = "5f" * 32
 
@@ -68,7 +82,7 @@ class CreateTable(Request):
     ruleset: Annotated[dict[str, str | int | bool], Field(max_length=20)] = Field(
         default_factory=dict
     )
-    contribute: Annotated[list[Seat], Field(min_length=1, max_length=10)] | None = None
+    contribute: SomeSeats | None = None
     keys: Annotated[dict[SeatKey, Hex32], Field(max_length=10)] = Field(default_factory=dict)
     timeouts: TimeoutsIn = TimeoutsIn()
     disclosure: Literal["hand", "table"] = "hand"

@@ -184,6 +184,16 @@ def test_a_pointer_leads_into_the_body_by_names_of_ours(shared, key, rest, body,
     assert "hunter2" not in response.text
 
 
+def test_a_seat_that_contributes_twice_is_refused(shared, key):
+    """It has one seed, so who counts on two has been mistaken."""
+    asked = {"game": "mus", "custody": "operator", "contribute": [2, 0, 2]}
+    value = expect(send(shared, key, json.dumps(asked).encode()), 422, "invalid_request")
+    assert value["errors"] == [{"pointer": "/contribute", "code": "seat_twice"}]
+    asked["contribute"] = [2, 0]  # the control
+    value = expect(send(shared, key, json.dumps(asked).encode()), 201)
+    assert json.loads(value["events"][0]["event"])["contribute"] == [0, 2]
+
+
 def test_a_refused_seed_is_not_told_to_anybody(shared, key, capfd):
     table = Operator(shared.client, key, "mus")
     table.open()

@@ -45,7 +45,7 @@ def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment)
         game=body.game,
         ruleset=game.ruleset(body.ruleset, play=rules_of(game).options if body.referee else None),
         seats=seats,
-        contribute=tuple(sorted(set(contribute))),
+        contribute=tuple(sorted(contribute)),
         keys={int(seat): bytes.fromhex(key) for seat, key in body.keys.items()},
         custody=body.custody,
         timeouts=Timeouts(**body.timeouts.model_dump()),
