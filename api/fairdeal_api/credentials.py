@@ -41,7 +41,7 @@ def digest(secret: str) -> bytes:
 
 
 class OperatorKey(NamedTuple):
-    """An operator's key, without the key."""
+    """An operator's key, without the key. Keys of one name are one operator."""
 
     id: str
     name: str
@@ -49,14 +49,6 @@ class OperatorKey(NamedTuple):
     mode: str
     created: int
     revoked: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Operator:
-    """Somebody with an operator's key. Keys of one name are one operator."""
-
-    name: str
-    digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class SeatHolder:
     digest: bytes
 
 
-Caller = Operator | SeatHolder
+Caller = OperatorKey | SeatHolder
 
 
 class OperatorKeys:
@@ -150,6 +142,10 @@ class OperatorKeys:
         # The dictionary compared hashes of a 256-bit secret; this makes the rule plain.
         return key if key is not None and hmac.compare_digest(key.digest, wanted) else None
 
+    def holds(self, key: OperatorKey) -> bool:
+        """Whether a key that was found before works still."""
+        return key.digest in self._known
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
@@ -179,12 +175,12 @@ class Credentials:
             wanted = digest(secret)
             key = self._operators.find(wanted)
             if key is not None and key.mode == self._mode:
-                return Operator(key.name, wanted)
+                return key
         raise Problem("credential_unknown")
 
-    def operator(self, secret: str) -> Operator:
+    def operator(self, secret: str) -> OperatorKey:
         """The operator that this is, or `operator_only`."""
         caller = self.caller(secret)
-        if not isinstance(caller, Operator):
+        if not isinstance(caller, OperatorKey):
             raise Problem("operator_only")
         return caller

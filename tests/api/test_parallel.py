@@ -398,3 +398,42 @@ def test_a_token_that_dies_while_its_request_comes_is_dead(settings, kind, reiss
                 assert answer.status_code == (201 if kind == "seal" else 409), answer.text
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("revoked", [True, False])
+@pytest.mark.parametrize("kind", ["table", "hand", "seal", "action"])
+def test_a_key_that_is_revoked_while_its_request_comes_is_not_obeyed(settings, kind, revoked):
+    """Control: one that is not is obeyed."""
+
+    async def main():
+        async with running(settings) as (service, client, key):
+            url = f"/v1/tables/{(await table_of(client, key))['table']}"
+            if kind in ("seal", "action"):
+                await client.post(f"{url}/hands", json={}, headers={**bearer(key), **idempotency()})
+            act = {"actions": [{"type": "return"}]}
+            method, path, body, good = {
+                "table": ("POST", "/v1/tables", {"game": "mus", "custody": "operator"}, 201),
+                "hand": ("POST", f"{url}/hands", {"first": None}, 201),
+                "seal": ("PUT", f"{url}/hands/1/seats/0/seal", {"seal": "5e" * 32}, 201),
+                "action": ("POST", f"{url}/hands/1/actions", act, 409),
+            }[kind]
+            late = Late(body)
+            headers = {**bearer(key), **idempotency(), "Content-Type": "application/json"}
+            request = asyncio.create_task(
+                client.request(method, path, content=late, headers=headers)
+            )
+            await asyncio.sleep(0.05)
+            if revoked:
+                for one in service.operators.all():
+                    assert service.operators.revoke(one.id)
+                service.operators.refresh()  # as each second
+            size = service.ledger.size
+            late.let.set()
+            answer = await asyncio.wait_for(request, 5)
+            if revoked:
+                assert (answer.status_code, answer.json()["code"]) == (401, "credential_unknown")
+                assert service.ledger.size == size
+            else:
+                assert answer.status_code == good, answer.text
+
+    asyncio.run(main())

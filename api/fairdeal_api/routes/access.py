@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from fairdeal_api.credentials import Caller, Operator, SeatHolder
+from fairdeal_api.credentials import Caller, OperatorKey, SeatHolder
 from fairdeal_api.draft import Draft, Work
 from fairdeal_api.http import Call, M
 from fairdeal_api.kept import Key
@@ -46,6 +46,7 @@ def operators_slot(call: Call, caller: Caller) -> Slot:
     slot = public_slot(call)
     if isinstance(caller, SeatHolder):
         raise Problem("operator_only" if caller.table == slot.id else "table_unknown")
+    check_key(call, caller)
     if caller.name != slot.operator:
         raise Problem("table_unknown")
     return slot
@@ -54,10 +55,20 @@ def operators_slot(call: Call, caller: Caller) -> Slot:
 def somebodys_slot(call: Call, caller: Caller) -> Slot:
     """The table in the path, for its operator or one of its seats."""
     slot = public_slot(call)
-    owner = slot.operator if isinstance(caller, Operator) else slot.id
-    if owner != (caller.name if isinstance(caller, Operator) else caller.table):
+    if isinstance(caller, OperatorKey):
+        check_key(call, caller)
+        is_theirs = caller.name == slot.operator
+    else:
+        is_theirs = caller.table == slot.id
+    if not is_theirs:
         raise Problem("table_unknown")
     return slot
+
+
+def check_key(call: Call, caller: OperatorKey) -> None:
+    """Whether an operator's key works still: it may have been revoked while the body came."""
+    if not call.service.operators.holds(caller):
+        raise Problem("credential_unknown")
 
 
 def check_seat(slot: Slot, caller: Caller, seat: int) -> None:
@@ -67,7 +78,7 @@ def check_seat(slot: Slot, caller: Caller, seat: int) -> None:
         Problem: `not_your_seat`.
     """
     if slot.table.terms_event.custody == "operator":
-        if isinstance(caller, Operator):
+        if isinstance(caller, OperatorKey):
             return
     elif isinstance(caller, SeatHolder) and caller.seat == seat:
         return
@@ -80,7 +91,7 @@ def still_holding(call: Call, caller: Caller, work: Work) -> Work:
     A body may take seconds, and so may the table's lock: a seat that was re-issued meanwhile has
     another holder. Spec: TBL-2.
     """
-    if isinstance(caller, Operator):
+    if isinstance(caller, OperatorKey):
         return work
 
     def checked(draft: Draft) -> dict[str, object]:
@@ -92,7 +103,7 @@ def still_holding(call: Call, caller: Caller, work: Work) -> Work:
 
 def check_operator(caller: Caller) -> None:
     """Whether the caller is the operator, or `operator_only`."""
-    if not isinstance(caller, Operator):
+    if not isinstance(caller, OperatorKey):
         raise Problem("operator_only")
 
 

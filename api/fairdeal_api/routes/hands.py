@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdeal_api import answers, hands
-from fairdeal_api.credentials import Operator, SeatHolder
+from fairdeal_api.credentials import OperatorKey, SeatHolder
 from fairdeal_api.draft import Draft
 from fairdeal_api.http import Call
 from fairdeal_api.problems import Problem
@@ -230,7 +230,7 @@ async def apply_actions(call: Call) -> Reply:
     )
 
 
-def _check_action(slot: Slot, caller: Operator | SeatHolder, action: Action) -> None:
+def _check_action(slot: Slot, caller: OperatorKey | SeatHolder, action: Action) -> None:
     match action:
         case Discard() | Show() | Look() | Pull() | CallOut():
             check_seat(slot, caller, action.seat)

@@ -18,7 +18,7 @@ from fairdeal_api.json_bytes import encode
 from fairdeal_api.ledger import Entry, Place
 from fairdeal_api.problems import Problem, invalid
 from fairdeal_api.replies import REPLAYED, Reply, etag, json_reply
-from fairdeal_api.routes.access import operators_post, public_slot, seat_number
+from fairdeal_api.routes.access import check_key, operators_post, public_slot, seat_number
 from fairdeal_api.routes.operation import TABLE, TABLES, Parameter, operation, whole
 from fairdeal_api.routes.public import events_reply
 from fairdeal_api.schemas import Claim, CreateTable, Nothing
@@ -79,6 +79,7 @@ async def create_table(call: Call) -> Reply:
     caller = service.credentials.operator(call.bearer())
     call.idempotency_key()
     body, request = await call.model(CreateTable)
+    check_key(call, caller)
     if body.test_seed is not None and service.settings.mode != "test":
         raise Problem("test_only")
     table_id = system.new_table_id()
