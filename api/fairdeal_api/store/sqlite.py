@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -324,13 +325,13 @@ class SQLiteWriter:
         columns = len(found[0])
         for start in range(0, len(found), _CHUNK):
             chunk = found[start : start + _CHUNK]
-            values = [value for row in chunk for value in row]
+            values = tuple(chain.from_iterable(chunk))
             self._connection.execute(_insert(table, columns, len(chunk)), values)
 
     def _move_all(self, rows: Rows) -> None:
         for start in range(0, len(rows.moves), _CHUNK):
             chunk = rows.moves[start : start + _CHUNK]
-            values = [value for move in chunk for value in move]
+            values = tuple(chain.from_iterable(chunk))
             self._connection.execute(_move(len(chunk)), values)
             if self._connection.changes() != len(chunk):
                 raise LedgerBroken("a table is not where this process left it")
