@@ -37,30 +37,32 @@ class Tree:
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         """Build over leaf hashes, in order."""
-        level = list(leaves)
-        self.levels: list[list[bytes]] = [level]
-        while len(level) > 1:
-            pairs = iter(level)
-            level = [
-                _sha256(b"\x01" + left + right).digest()
-                for left, right in zip(pairs, pairs, strict=False)
-            ]
-            self.levels.append(level)
+        self.levels: list[list[bytes]] = [[]]
         self._edge: tuple[int, list[bytes | None], bytes] = (0, [], EMPTY_ROOT)
+        self.extend(leaves)
 
     def __len__(self) -> int:
         """Number of leaves."""
         return len(self.levels[0])
 
+    def extend(self, leaves: Iterable[bytes]) -> None:
+        """Add leaf hashes, in order; O(1) amortised for each."""
+        new, height = list(leaves), 0
+        while new:
+            if height == len(self.levels):
+                self.levels.append([])
+            level = self.levels[height]
+            pairs = iter([level[-1], *new] if len(level) % 2 else new)
+            level += new
+            new = [
+                _sha256(b"\x01" + left + right).digest()
+                for left, right in zip(pairs, pairs, strict=False)
+            ]
+            height += 1
+
     def append(self, leaf: bytes) -> None:
-        """Add one leaf hash; O(1) amortised."""
-        node = leaf
-        for level in self.levels:
-            level.append(node)
-            if len(level) % 2:
-                return
-            node = node_hash(level[-2], node)
-        self.levels.append([node])
+        """Add one leaf hash."""
+        self.extend((leaf,))
 
     def edge(self, size: int) -> tuple[list[bytes | None], bytes]:
         """What the first `size` leaves have besides full subtrees.
@@ -102,19 +104,31 @@ class Tree:
     def inclusion_path(self, index: int, size: int | None = None) -> list[bytes]:
         """Path of a leaf in the tree over the first `size` leaves, leaf side first."""
         end = len(self) if size is None else size
-        if not 0 <= index < end <= len(self):
+        return [node for node in self.siblings(index, end) if node is not None]
+
+    def siblings(self, index: int, size: int, below: int | None = None) -> list[bytes | None]:
+        """What stands beside a leaf's path in the tree over the first `size` leaves.
+
+        Args:
+            index: Of the leaf.
+            size: It is among so many.
+            below: Only heights below this one.
+
+        Returns:
+            By height, the leaf's own first; None where nothing does.
+
+        Raises:
+            ValueError: There is no such leaf.
+        """
+        if not 0 <= index < size <= len(self):
             raise ValueError("no such leaf in a tree of this size")
-        path = []
-        full = end
-        for level, partial in zip(self.levels, self.edge(end)[0], strict=False):
+        found, full = [], size
+        for level, partial in zip(self.levels[:below], self.edge(size)[0], strict=False):
             sibling = index ^ 1
-            if sibling < full:
-                path.append(level[sibling])
-            elif sibling == full and partial is not None:
-                path.append(partial)
+            found.append(level[sibling] if sibling < full else partial if sibling == full else None)
             index >>= 1
             full >>= 1
-        return path
+        return found
 
     def consistency_path(self, old: int, size: int | None = None) -> list[bytes]:
         """Proof that the tree over `size` leaves extends the one over `old`. RFC 6962 2.1.2."""

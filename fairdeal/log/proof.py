@@ -10,7 +10,7 @@ from typing import Final, Self
 from fairdeal.errors import FormatError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey, unbase64
-from fairdeal.merkle import leaf_hash, verify_inclusion
+from fairdeal.merkle import Tree, leaf_hash, verify_inclusion
 
 _HEAD: Final = "c2sp.org/tlog-proof@v1\n"
 _PROOF: Final = re.compile(
@@ -30,8 +30,7 @@ class Receipt:
 
     def text(self) -> str:
         """As it is sent and kept."""
-        path = b"".join([b2a_base64(node) for node in self.path]).decode()
-        return f"{_HEAD}index {self.index}\n{path}\n{self.note}"
+        return _text(self.index, [b2a_base64(node) for node in self.path], self.note)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -56,3 +55,34 @@ class Receipt:
         checkpoint = Checkpoint.open(self.note, key, lone=lone)
         verify_inclusion(leaf_hash(entry), self.index, checkpoint.size, self.path, checkpoint.root)
         return checkpoint
+
+
+class Receipts:
+    """Receipts under one checkpoint, as texts.
+
+    Entries of one batch are neighbours, and above the highest bit in which two indices differ
+    their paths are the same: that is not looked up and written again.
+    """
+
+    def __init__(self, tree: Tree, size: int, note: str) -> None:
+        """Begin.
+
+        Args:
+            tree: The log.
+            size: Of the checkpoint.
+            note: The checkpoint, signed.
+        """
+        self._tree, self._size, self._note = tree, size, note
+        self._last = 1 << 63  # so far from every index that nothing is the same
+        self._lines: list[bytes] = []
+
+    def text(self, index: int) -> str:
+        """An entry's; it must be one that the checkpoint covers."""
+        nodes = self._tree.siblings(index, self._size, (index ^ self._last).bit_length())
+        self._lines[: len(nodes)] = [b2a_base64(node) if node else b"" for node in nodes]
+        self._last = index
+        return _text(index, self._lines, self._note)
+
+
+def _text(index: int, lines: list[bytes], note: str) -> str:
+    return f"{_HEAD}index {index}\n{b''.join(lines).decode()}\n{note}"

@@ -14,7 +14,7 @@ from fairdeal.ed25519 import verify_signature
 from fairdeal.errors import FairdealError, FormatError, VerificationError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey, open_note, unbase64
-from fairdeal.log.proof import Receipt
+from fairdeal.log.proof import Receipt, Receipts
 from fairdeal.log.tiles import (
     Tile,
     entry_bundle,
@@ -288,6 +288,18 @@ def test_receipts(size):
             for node in naive.path(index, BOOK.entries[:size])
         )
         assert receipt.text() == f"c2sp.org/tlog-proof@v1\nindex {index}\n{path}\n{receipt.note}"
+
+
+@given(data=st.data())
+def test_receipts_of_one_checkpoint_are_those_made_one_by_one(data):
+    """Of neighbours, as a batch has them, and in any order."""
+    tree = Tree(leaf_hash(b"%d" % n) for n in range(300))
+    size = data.draw(st.integers(1, 300))
+    receipts = Receipts(tree, size, "note\n")
+    run = data.draw(st.lists(st.integers(0, size - 1), min_size=1))
+    for index in [*sorted(run), *run]:
+        path = tuple(tree.inclusion_path(index, size))
+        assert receipts.text(index) == Receipt(index, path, "note\n").text()
 
 
 RECEIPT = BOOK.receipt(4).text()

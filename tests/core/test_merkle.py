@@ -3,7 +3,7 @@
 Spec: DECK-2, DECK-3, LOG-1, LOG-5.
 """
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -122,6 +122,33 @@ def test_a_tree_that_grew_is_the_tree():
         assert grown.root() == ROOTS[size]
         grown.append(leaf)
     assert grown.levels == TREE.levels
+
+
+@pytest.mark.parametrize("step", range(1, 12))
+def test_a_tree_that_grew_by_many_at_a_time_is_the_tree(step):
+    grown, sizes = Tree(), [*range(0, SIZE, step), SIZE]
+    for start, end in pairwise(sizes):
+        grown.extend(iter(LEAVES[start:end]))
+        grown.extend([])
+        assert grown.levels == Tree(LEAVES[:end]).levels
+        assert [grown.root(size) for size in range(end + 1)] == ROOTS[: end + 1]
+
+
+@pytest.mark.parametrize("size", range(1, SIZE + 1))
+def test_siblings_are_the_path_with_its_gaps(size):
+    for index in range(size):
+        found = TREE.siblings(index, size)
+        assert [node for node in found if node] == naive.path(index, ENTRIES[:size])
+        assert len(found) == size.bit_length()
+        for below in range(len(found) + 2):
+            assert TREE.siblings(index, size, below) == found[:below]
+
+
+@pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0), (0, SIZE + 1)])
+def test_there_is_no_path_without_a_leaf(index, size):
+    for asked in (TREE.siblings, TREE.inclusion_path):
+        with pytest.raises(ValueError, match="no such leaf"):
+            asked(index, size)
 
 
 def test_what_is_kept_of_a_size_is_of_that_size():
