@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, NoReturn
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.entries import LogRotated
 from fairdeal.log.note import SigningKey
-from fairdeal.log.proof import Receipt
+from fairdeal.log.proof import Receipt, Receipts
 from fairdeal.log.tiles import Tile, hash_tile
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api import system
@@ -209,32 +209,33 @@ class Ledger:
         self._jobs.put(job)
 
     def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
-        tree, rows, now = self._tree, Rows(), self._clock.now()
+        rows, now, old = Rows(), self._clock.now(), self._head
+        index = old.size
         for entry in entries:
-            entry.first = index = len(tree)
+            entry.first = index
             before = entry.newest
             for seq, hand, raw in entry.events:
-                leaf = leaf_hash(raw)
-                rows.events.append(EventRow(index, entry.table, seq, hand, before, raw, leaf))
-                tree.append(leaf)
+                row = EventRow(index, entry.table, seq, hand, before, raw, leaf_hash(raw))
+                rows.events.append(row)
                 before = index if entry.table else None
                 index += 1
             entry.rows.place(entry.first)
             rows.extend(entry.rows)
-        old, size = self._head, len(tree)
-        new, note = old, None
-        if size > old.size:
-            new = Head(size, tree.root(), old.epoch, now)
-            note = Checkpoint(self._key.name, size, new.root).sign(self._key)
-        finished = [(entry, self._finish(entry, size, note, now, rows)) for entry in entries]
+        new, note, receipts = old, None, None
+        if rows.events:
+            tree = self._tree
+            tree.extend([row.leaf for row in rows.events])
+            new = Head(index, tree.root(), old.epoch, now)
+            note = Checkpoint(self._key.name, index, new.root).sign(self._key)
+            receipts = Receipts(tree, index, note)
+        finished = [(entry, self._finish(entry, receipts, now, rows)) for entry in entries]
         self._head = new
         return Batch(old, new, note, rows), finished
 
-    def _finish(self, entry: Entry, size: int, note: str | None, now: int, rows: Rows) -> bytes:
+    def _finish(self, entry: Entry, receipts: Receipts | None, now: int, rows: Rows) -> bytes:
         receipt = ""
-        if entry.events and note is not None:
-            last = entry.first + len(entry.events) - 1
-            receipt = Receipt(last, tuple(self._tree.inclusion_path(last, size)), note).text()
+        if entry.events and receipts is not None:
+            receipt = receipts.text(entry.first + len(entry.events) - 1)
         answer = entry.finish(Place(entry.first, receipt))
         if (keep := entry.remember) is not None:
             kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
