@@ -43,7 +43,6 @@ from fairdeal_api.ledger import Entry
 from fairdeal_api.restore import Opens, Public
 from fairdeal_api.service import DATABASE, OPERATORS, Service, initialise, is_empty
 from fairdeal_api.settings import Settings
-from fairdeal_api.store import Rows
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import StartRefused
 
@@ -322,7 +321,7 @@ async def _begin(
             entry.verify(index, before)
             before = entry
         events = [(index, 0, entry.raw) for index, entry in enumerate(entries)]
-        await service.ledger.submit(Entry("", 0, 0, events, Rows(), lambda _: b""))
+        await service.ledger.submit(Entry("", 0, events, lambda *_: b""))
     finally:
         await service.stop()
     written, without = files

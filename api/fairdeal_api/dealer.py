@@ -19,13 +19,13 @@ from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.draft import Draft, Work, patience_of
 from fairdeal_api.json_bytes import encode, encode_members, encode_text
 from fairdeal_api.kept import Key, Parts
-from fairdeal_api.ledger import Entry, Ledger, Place, Remember
+from fairdeal_api.ledger import Entry, Ledger, Remember
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import JSON, NO_STORE, REPLAYED, Header, Reply, etag
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.slots import Slot, Slots
-from fairdeal_api.store import AnswerRow, FinishedRow, Forget, Reader, Rows
+from fairdeal_api.store import AnswerRow, FinishedRow, Forget, Reader
 from fairdeal_api.system import Clock
 
 _FORGET_HANDS: Final = 100
@@ -124,7 +124,7 @@ class Dealer:
             if key is not None:
                 remember = Remember(key.scope, key.request, slot.id, hand, status, apart)
             # The lock is given back when the batch is durable, even if the caller has gone.
-            future = self._submit(draft, extra, hand, remember, lambda: self._leave(slot))
+            future = self._submit(draft, extra, hand, remember)
             handed = True
         finally:
             if not handed:
@@ -157,10 +157,19 @@ class Dealer:
         extra: dict[str, Any],
         hand: int,
         remember: Remember | None,
-        then: Callable[[], None],
+        *,
+        held: bool = False,
     ) -> asyncio.Future[bytes]:
-        draft.rows.moves.append(draft.move())
-        table, slot = draft.table, draft.slot
+        """Hand a draft to the ledger.
+
+        Args:
+            draft: With at least one event.
+            extra: What its answer holds besides.
+            hand: The hand that the answer is about; 0 for the table.
+            remember: Where the answer is kept.
+            held: Whether the caller goes on holding the table's lock.
+        """
+        table, slot, drafted = draft.table, draft.slot, draft.events
         # Written out: none of these values has anything to escape.
         if hand:
             newest = table.hand
@@ -168,7 +177,6 @@ class Dealer:
             about = f'"hand":{hand},"state":"{extra.pop("state", state)}"'
         else:
             about = f'"state":"{"closed" if table.is_closed else "idle"}"'
-        events = [(e.header.seq, getattr(e, "hand", 0), e.raw) for e in draft.events]
         # All that can fail is written now; only the entry's place in the log is put in later.
         # A deal's cards, and no others, can be had again as they were: see `_deal_again`.
         cards = extra.pop("cards", None) if "deck_root" in extra else None
@@ -177,48 +185,48 @@ class Dealer:
             encode_members(extra),
             cards is not None,
         )
-        texts = [(seq, encode_text(raw)) for seq, _, raw in events]
+        seq, texts = drafted[0].header.seq, [encode_text(event.raw) for event in drafted]
 
-        def finish(place: Place) -> bytes:
-            first = place.first
-            shown = [(seq, first + at, text) for at, (seq, text) in enumerate(texts)]
-            return parts.answer(shown, place.receipt, cards)
+        def finish(first: int, receipt: str) -> bytes:
+            return parts.answer(seq, first, texts, receipt, cards)
 
         def settle(first: int) -> None:
-            slot.newest = first + len(events) - 1
+            last = first + len(texts) - 1
             if remember is not None and not remember.apart:
-                slot.keep(remember.scope, slot.newest, self._reader)
-            self._settle(draft)
-            then()
+                slot.keep(remember.scope, last, self._reader)
+            self._settle(draft, last)
+            if not held:
+                self._leave(slot)
 
-        kept = parts.encode() if remember is not None and events else None
-        entry = Entry(
-            table.id,
-            hand,
-            table.seq,
-            events,
-            draft.rows,
-            finish,
-            remember,
-            kept,
-            settle,
-            slot.newest,
+        return self._ledger.submit(
+            Entry(
+                table.id,
+                table.seq,
+                [(event.header.seq, getattr(event, "hand", 0), event.raw) for event in drafted],
+                finish,
+                draft.rows,
+                draft.step(),
+                remember,
+                None if remember is None else parts.encode(),
+                settle,
+            )
         )
-        return self._ledger.submit(entry)
 
-    def _settle(self, draft: Draft) -> None:
+    def _settle(self, draft: Draft, newest: int) -> None:
         """The batch is durable: the table is now what the draft says."""
         slot, table = draft.slot, draft.table
-        before = slot.table.open_hand
-        slot.table, slot.dealing, slot.next_seed = table, draft.dealing, draft.next_seed
-        if (hand := table.open_hand) is None:
+        before, hand = slot.table.open_hand, table.open_hand
+        slot.newest, slot.table = newest, table
+        slot.dealing, slot.next_seed = draft.dealing, draft.next_seed
+        if hand is None:
             self._deadlines.drop(slot.id)
         elif before is None or before.deadline != hand.deadline:
             # One seat's seal or seed gives the others no more time. Spec: HAND-16, HAND-18.
             self._deadlines.set(slot.id, patience_of(hand))
-        for row in draft.rows.finished:
-            end = table.hand.reason if row.state == "aborted" and table.hand else None
-            self._metrics.hand(row.game, end or row.state)
+        for row in draft.rows:
+            if isinstance(row, FinishedRow):
+                end = table.hand.reason if row.state == "aborted" and table.hand else None
+                self._metrics.hand(row.game, end or row.state)
         self._wake(slot.id)
 
     def _leave(self, slot: Slot) -> None:
@@ -262,8 +270,9 @@ class Dealer:
             raise Problem("unavailable")  # cannot be: they came in one transaction
         receipt = self._ledger.receipt_at(last, *covering).text()
         seq = row.etag - row.events + 1
-        texts = [(seq + at, first + at, encode_text(body)) for at, body in enumerate(found)]
-        return parts.answer(texts, receipt, self._deal_again(row) if parts.dealt else None)
+        texts = [encode_text(body) for body in found]
+        cards = self._deal_again(row) if parts.dealt else None
+        return parts.answer(seq, first, texts, receipt, cards)
 
     def _deal_again(self, row: AnswerRow) -> bytes:
         """The cards that a deal has answered with, whatever has become of them since."""
@@ -284,9 +293,7 @@ class Dealer:
             await asyncio.shield(other)
         if (reply := self.replay(key)) is not None:
             return reply
-        entry.remember = Remember(
-            key.scope, key.request, entry.table, entry.hand, status, apart=True
-        )
+        entry.remember = Remember(key.scope, key.request, entry.table, 0, status, apart=True)
         future = self._ledger.submit(entry)
         self._under_way[key.scope] = future
         future.add_done_callback(lambda _: self._under_way.pop(key.scope, None))
@@ -371,7 +378,7 @@ class Dealer:
 
     async def _submit_held(self, draft: Draft) -> None:
         """Submit a draft of the service's own; the caller holds the lock and goes on holding it."""
-        future = self._submit(draft, {}, 0, None, lambda: None)
+        future = self._submit(draft, {}, 0, None, held=True)
         try:
             await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -399,8 +406,8 @@ class Dealer:
             # Up to the first that is too young: in one batch a later one may be older.
             ended = list(takewhile(lambda row: row.at < before, rows))
         last = ended[:_FORGET_HANDS][-1].idx if ended else after
-        forget = Rows(forget=Forget(after, last, before))
-        await asyncio.shield(self._ledger.submit(Entry("", 0, 0, [], forget, lambda _: b"")))
+        forget = Forget(after, last, before)
+        await asyncio.shield(self._ledger.submit(Entry("", 0, [], lambda *_: b"", [forget])))
         if ended:
             self._forgotten = last
         return len(ended) > _FORGET_HANDS

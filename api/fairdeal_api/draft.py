@@ -10,6 +10,7 @@ from fairdeal.dealing import Dealing
 from fairdeal.events import (
     Event,
     HandAborted,
+    HandClosed,
     HandDisclosed,
     HandEvent,
     HandOpened,
@@ -27,11 +28,12 @@ from fairdeal_api.store import (
     DiscardsRow,
     DisclosureRow,
     FinishedRow,
-    Move,
-    Rows,
+    Row,
+    Step,
 )
 
 NEVER: Final = 1 << 62
+_ENDS: Final = {HandClosed.TYPE: "closed", HandAborted.TYPE: "aborted"}
 
 
 class Draft:
@@ -44,7 +46,8 @@ class Draft:
         self.dealing: Dealing | None = slot.dealing
         self.next_seed = slot.next_seed
         self.events: list[Event] = []
-        self.rows = Rows()
+        self.rows: list[Row] = []
+        """Log indices in them count from this draft's first event until the ledger places them."""
 
     @property
     def header(self) -> Header:
@@ -73,26 +76,12 @@ class Draft:
             if hand is not None and hand.number == self.dealing.hand.number:
                 self.dealing = self.dealing.after(hand, event)
         self.events.append(event)
-        if isinstance(event, HandAborted) or event.TYPE == "hand.closed":
-            self._finished(event)
+        if (state := _ENDS.get(event.TYPE)) is not None:
+            game, at = self.table.terms_event.game, event.header.at
+            newest = len(self.events) - 1
+            self.rows.append(FinishedRow(newest, self.slot.id, self.hand.number, game, state, at))
         elif isinstance(event, HandDisclosed) and event.hand != self.hand.number:
-            self.rows.late_disclosures.append(
-                DisclosureRow(self.slot.id, event.hand, len(self.events) - 1)
-            )
-
-    def _finished(self, event: Event) -> None:
-        state = "aborted" if isinstance(event, HandAborted) else "closed"
-        # Log indices count from this draft's first event until the ledger places them.
-        self.rows.finished.append(
-            FinishedRow(
-                len(self.events) - 1,
-                self.slot.id,
-                self.hand.number,
-                self.table.terms_event.game,
-                state,
-                event.header.at,
-            )
-        )
+            self.rows.append(DisclosureRow(self.slot.id, event.hand, len(self.events) - 1))
 
     def apply_due(self) -> None:
         """Add what the rules make due, until it is somebody else's turn. Spec: HAND-9, HAND-14."""
@@ -129,7 +118,7 @@ class Draft:
         )
         sealed = self._slots.seal_seed(self.slot.id, number + 1, following, commitment)
         fixed = int(self.slot.test_seed is not None)
-        self.rows.commitments.append(
+        self.rows.append(
             CommitmentRow(commitment, self.slot.id, number + 1, fixed, sealed, len(self.events) - 1)
         )
         self.dealing = Dealing(self.hand, seed, {})
@@ -146,7 +135,7 @@ class Draft:
         self.apply(event)
         thrown: Mapping[int, tuple[tuple[Place, ...], ...]] = {seat: (after.thrown[seat][k],)}
         sealed = self._slots.seal_discards(self.slot.id, event.hand, thrown)
-        self.rows.discards.append(DiscardsRow(self.slot.id, event.hand, event.header.seq, sealed))
+        self.rows.append(DiscardsRow(self.slot.id, event.hand, event.header.seq, sealed))
         return k, salt
 
     def expect_playing(self) -> None:
@@ -196,8 +185,8 @@ class Draft:
 
     # --- rows -----------------------------------------------------------------------------------
 
-    def move(self) -> Move:
-        """The table's row after this draft, compared and set on the event before it."""
+    def step(self) -> Step:
+        """The table's, from the event before this draft."""
         table = self.table
         hand = table.open_hand
         timeouts = table.terms_event.timeouts
@@ -211,18 +200,7 @@ class Draft:
         due = table.last_at if table.is_closed else table.last_at + 1000 * patience
         if state == "idle" and self.next_seed is None:
             due = NEVER  # it cannot be closed: what its last commitment was of is lost
-        slot, newest = self.slot, len(self.events) - 1
-        return Move(
-            slot.id,
-            slot.table.seq,
-            slot.newest,
-            table.seq,
-            number,
-            state,
-            patience,
-            due,
-            newest,
-        )
+        return self.slot.newest, number, state, patience, due
 
     def disclosed(self, number: int) -> HandDisclosed | None:
         """The disclosure of a hand in this draft."""

@@ -6,9 +6,9 @@ the cards of a deal from seeds that are stored sealed: together nine tenths of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from itertools import count
+from typing import NamedTuple, Self
 
 from fairdeal_api.json_bytes import encode_text
 
@@ -21,8 +21,7 @@ class Key:
     request: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """What an answer says besides its events and its receipt, as members of one JSON object."""
 
     before: bytes
@@ -31,20 +30,25 @@ class Parts:
     """Whether the cards of a deal come last."""
 
     def answer(
-        self, events: Iterable[tuple[int, int, bytes]], receipt: str, cards: bytes | None
+        self, seq: int, first: int, texts: list[bytes], receipt: str, cards: bytes | None
     ) -> bytes:
         """The whole answer.
 
         Args:
-            events: `(seq, index, text)` of each, the text as a JSON string.
+            seq: Number of the first event.
+            first: Its log index.
+            texts: All events, each as a JSON string.
             receipt: For the last event.
             cards: The openings, as JSON; there if and only if `dealt`.
         """
         # Bytes throughout: one dash in the receipt's note would make wide text of all of it.
-        shown = b",".join([b'{"seq":%d,"index":%d,"event":%b}' % event for event in events])
+        shown = [
+            b'{"seq":%d,"index":%d,"event":%b}' % event
+            for event in zip(count(seq), count(first), texts, strict=False)
+        ]
         members = [
             self.before,
-            b'"events":[%b],"receipt":%b' % (shown, encode_text(receipt)),
+            b'"events":[%b],"receipt":%b' % (b",".join(shown), encode_text(receipt)),
         ]
         if self.after:
             members.append(self.after)

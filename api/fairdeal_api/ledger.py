@@ -15,7 +15,7 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, NoReturn
 
@@ -29,7 +29,18 @@ from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
-from fairdeal_api.store import AnswerRow, Batch, EventRow, Head, Reseal, Rows, Writer
+from fairdeal_api.store import (
+    AnswerRow,
+    Batch,
+    EventRow,
+    Head,
+    Move,
+    Reseal,
+    Row,
+    Rows,
+    Step,
+    Writer,
+)
 
 # A batch has its own costs: a checkpoint's signature, two syncs, some twenty changes of threads. A
 # few turns of the loop, microseconds when nothing else goes on, bring in who is just arriving; past
@@ -51,15 +62,6 @@ def end_process(error: BaseException) -> NoReturn:
     os._exit(system.EXIT_LOST if lost else system.EXIT_BROKEN)
 
 
-class Place(NamedTuple):
-    """Where an entry's events are in the log."""
-
-    first: int
-    """Index of the first; the others follow."""
-    receipt: str
-    """For the last; empty if there was no event."""
-
-
 class Remember(NamedTuple):
     """What to keep an answer under."""
 
@@ -78,30 +80,29 @@ class Entry:
 
     Attributes:
         table: Id of the table.
-        hand: Number of the hand, 0 for none: under it the answer is sealed and dropped.
+        seq: The table's newest event number, after this entry.
         events: `(seq, hand, bytes)` of each event.
-        rows: Other rows. What is a log index in them counts from this entry's first event.
-        finish: Makes the answer's bytes, once the place is known. It must not fail.
+        finish: Makes the answer's bytes, given the log index of the first event, and a receipt for
+            the last; empty if there was no event. It must not fail.
+        rows: What else is written. A log index in them counts from this entry's first event.
+        step: The table's, if there was a table before.
         remember: Where to keep the answer, if it is to be kept.
         kept: What to keep of the answer if its events and its receipt can be put back in; else the
             whole answer is kept.
         settle: Called when all this is durable, with the log index of the first event, before
             anybody is told; whoever awaits the answer may be gone by then.
-        seq: The table's newest event number, after this entry.
-        newest: Log index of the table's newest event before this entry; None if it has none.
         first: Log index of the first event, once there is one.
     """
 
     table: str
-    hand: int
     seq: int
     events: list[tuple[int, int, bytes]]
-    rows: Rows
-    finish: Callable[[Place], bytes]
+    finish: Callable[[int, str], bytes]
+    rows: Sequence[Row] = ()
+    step: Step | None = None
     remember: Remember | None = None
     kept: bytes | None = None
     settle: Callable[[int], None] | None = None
-    newest: int | None = None
     first: int = -1
     future: asyncio.Future[bytes] | None = field(default=None, repr=False)
 
@@ -208,26 +209,36 @@ class Ledger:
             return
         self._jobs.put(job)
 
-    def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
-        rows, now, old = Rows(), self._clock.now(), self._head
-        index = old.size
+    def _rows_of(self, entries: list[Entry]) -> Rows:
+        """What a batch of entries writes, in their order, each given its place in the log."""
+        rows, index = Rows(), self._head.size
         for entry in entries:
-            entry.first = index
-            before = entry.newest
+            entry.first = first = index
+            step = entry.step
+            before = None if step is None else step[0]
             for seq, hand, raw in entry.events:
                 row = EventRow(index, entry.table, seq, hand, before, raw, leaf_hash(raw))
                 rows.events.append(row)
                 before = index if entry.table else None
                 index += 1
-            entry.rows.place(entry.first)
-            rows.extend(entry.rows)
+            if step is not None:
+                old_seq = entry.seq - len(entry.events)
+                rows.moves.append(
+                    Move(entry.table, old_seq, step[0], entry.seq, *step[1:], index - 1)
+                )
+            for other in entry.rows:
+                rows.add(other, first)
+        return rows
+
+    def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
+        rows, now, old = self._rows_of(entries), self._clock.now(), self._head
         new, note, receipts = old, None, None
         if rows.events:
             tree = self._tree
             tree.extend([row.leaf for row in rows.events])
-            new = Head(index, tree.root(), old.epoch, now)
-            note = Checkpoint(self._key.name, index, new.root).sign(self._key)
-            receipts = Receipts(tree, index, note)
+            new = Head(len(tree), tree.root(), old.epoch, now)
+            note = Checkpoint(self._key.name, new.size, new.root).sign(self._key)
+            receipts = Receipts(tree, new.size, note)
         finished = [(entry, self._finish(entry, receipts, now, rows)) for entry in entries]
         self._head = new
         return Batch(old, new, note, rows), finished
@@ -236,7 +247,7 @@ class Ledger:
         receipt = ""
         if entry.events and receipts is not None:
             receipt = receipts.text(entry.first + len(entry.events) - 1)
-        answer = entry.finish(Place(entry.first, receipt))
+        answer = entry.finish(entry.first, receipt)
         if (keep := entry.remember) is not None:
             kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
             sealed = self._seal(keep.table, keep.hand, kept)
@@ -285,7 +296,7 @@ class Ledger:
         size = len(self._tree)
         entry = LogRotated.make(self._clock.now(), size, self._tree.root(), self._key, new)
         self._key = new
-        await self.submit(Entry("", 0, seq, [(seq, 0, entry.raw)], Rows(), lambda _: b""))
+        await self.submit(Entry("", seq, [(seq, 0, entry.raw)], lambda *_: b""))
         return entry
 
     def reseal(self, old: str, new: str, reseal: Reseal) -> bool:

@@ -15,7 +15,7 @@ from fairdeal_api.credentials import CLAIM, SEAT, digest
 from fairdeal_api.draft import Draft
 from fairdeal_api.http import Call
 from fairdeal_api.json_bytes import encode
-from fairdeal_api.ledger import Entry, Place
+from fairdeal_api.ledger import Entry
 from fairdeal_api.problems import Problem, invalid
 from fairdeal_api.replies import REPLAYED, Reply, etag, json_reply
 from fairdeal_api.routes.access import check_key, operators_post, public_slot, seat_number
@@ -23,7 +23,7 @@ from fairdeal_api.routes.operation import TABLE, TABLES, Parameter, operation, w
 from fairdeal_api.routes.public import events_reply
 from fairdeal_api.schemas import Claim, CreateTable, Nothing
 from fairdeal_api.slots import Slot
-from fairdeal_api.store import CommitmentRow, Rows, SeatRow, TableRow
+from fairdeal_api.store import CommitmentRow, Row, SeatRow, TableRow
 
 
 def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment) -> TableOpened:
@@ -97,42 +97,38 @@ async def create_table(call: Call) -> Reply:
     if body.custody == "seats":
         codes = {seat: system.new_secret(CLAIM) for seat in range(event.seats)}
     patience = event.timeouts.table
-    rows = Rows(
-        tables=[
-            TableRow(
-                table_id,
-                caller.name,
-                event.game,
-                service.sealer.seal("test seed", table_id, 0, test_seed) if test_seed else None,
-                0,
-                0,
-                "idle",
-                patience,
-                event.header.at + 1000 * patience,
-                0,
-            )
-        ],
-        commitments=[
-            CommitmentRow(
-                commitment,
-                table_id,
-                1,
-                int(test_seed is not None),
-                slots.seal_seed(table_id, 1, seed, commitment),
-                0,
-            )
-        ],
-        seats=[SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()],
-    )
+    rows: list[Row] = [
+        TableRow(
+            table_id,
+            caller.name,
+            event.game,
+            service.sealer.seal("test seed", table_id, 0, test_seed) if test_seed else None,
+            0,
+            0,
+            "idle",
+            patience,
+            event.header.at + 1000 * patience,
+            0,
+        ),
+        CommitmentRow(
+            commitment,
+            table_id,
+            1,
+            int(test_seed is not None),
+            slots.seal_seed(table_id, 1, seed, commitment),
+            0,
+        ),
+    ]
+    rows += [SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()]
 
-    def finish(place: Place) -> bytes:
+    def finish(first: int, receipt: str) -> bytes:
         return encode(
             {
                 "table": table_id,
                 "state": "idle",
                 "seq": 0,
-                "events": [{"seq": 0, "index": place.first, "event": event.raw.decode("ascii")}],
-                "receipt": place.receipt,
+                "events": [{"seq": 0, "index": first, "event": event.raw.decode("ascii")}],
+                "receipt": receipt,
                 "terms": table.terms.hex(),
                 "next_commitment": commitment.hex(),
                 "log_key": event.log_key,
@@ -141,7 +137,7 @@ async def create_table(call: Call) -> Reply:
             }
         )
 
-    entry = Entry(table_id, 0, 0, [(0, 0, event.raw)], rows, finish)
+    entry = Entry(table_id, 0, [(0, 0, event.raw)], finish, rows)
     reply = await service.dealer.write_apart(call.key(caller.digest, request), entry, 201)
     if REPLAYED not in reply.headers:
         slots.add(Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed))
@@ -183,9 +179,9 @@ async def claim_seat(call: Call) -> Reply:
                 raise Problem("claim_used")
             token = system.new_secret(SEAT)
             answer = {"table": row.table_id, "seat": row.seat, "token": token}
-            rows = Rows(seats=[SeatRow(row.table_id, row.seat, claim, digest(token))])
+            held = SeatRow(row.table_id, row.seat, claim, digest(token))
             seq = slot.table.seq
-            entry = Entry(row.table_id, 0, seq, [], rows, lambda _: encode(answer))
+            entry = Entry(row.table_id, seq, [], lambda *_: encode(answer), [held])
             return await service.dealer.write_apart(key, entry, 200)
     finally:
         slot.users -= 1
@@ -318,7 +314,7 @@ async def reissue_seat(call: Call) -> Reply:
     def work(draft: Draft) -> dict[str, Any]:
         draft.apply(SeatReissued(header=draft.header, seat=seat))
         code = system.new_secret(CLAIM)
-        draft.rows.seats.append(SeatRow(slot.id, seat, digest(code), None))
+        draft.rows.append(SeatRow(slot.id, seat, digest(code), None))
         return {"seat": seat, "claim_code": code}
 
     return await call.service.dealer.write(

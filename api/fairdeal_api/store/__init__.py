@@ -77,6 +77,10 @@ class Move(NamedTuple):
     newest: int
 
 
+Step = tuple[int, int, str, int, int]
+"""Of a table: log index of its newest event before, and its hand, state, patience and due after."""
+
+
 class CommitmentRow(NamedTuple):
     """A commitment and its sealed server seed."""
 
@@ -156,9 +160,13 @@ class Forget(NamedTuple):
     """And what is kept apart of tables that were closed before this time, ms."""
 
 
+Row = TableRow | CommitmentRow | SeatRow | DiscardsRow | DisclosureRow | FinishedRow | Forget
+"""What a request may write besides its events, its table's step and its answer."""
+
+
 @dataclass(slots=True)
 class Rows:
-    """What one request or one batch writes."""
+    """What one batch writes."""
 
     events: list[EventRow] = field(default_factory=list)
     tables: list[TableRow] = field(default_factory=list)
@@ -177,37 +185,28 @@ class Rows:
     """Beside that of the batch: a restore brings back more than one."""
     forget: Forget | None = None
 
-    def place(self, first: int) -> None:
-        """Log indices were counted from a request's first event: count them from the log's."""
-        self.moves = [Move(*row[:-1], row.newest + first) for row in self.moves]
-        if self.tables:
-            self.tables = [TableRow(*row[:-1], row.newest + first) for row in self.tables]
-        if self.commitments:
-            self.commitments = [
-                CommitmentRow(*row[:-1], row.idx + first) for row in self.commitments
-            ]
-        if self.late_disclosures:
-            self.late_disclosures = [
-                DisclosureRow(*row[:-1], row.idx + first) for row in self.late_disclosures
-            ]
-        if self.finished:
-            self.finished = [FinishedRow(row.idx + first, *row[1:]) for row in self.finished]
+    def add(self, row: Row, first: int) -> None:
+        """Take a request's row in.
 
-    def extend(self, other: Rows) -> None:
-        """Take another request's rows in."""
-        self.events += other.events
-        self.tables += other.tables
-        self.moves += other.moves
-        self.commitments += other.commitments
-        self.seats += other.seats
-        self.discards += other.discards
-        self.late_disclosures += other.late_disclosures
-        self.finished += other.finished
-        self.answers += other.answers
-        self.answers_apart += other.answers_apart
-        self.checkpoints += other.checkpoints
-        if other.forget is not None:
-            self.forget = other.forget
+        Args:
+            row: If it has a log index, this counts from the request's first event.
+            first: Where that event is in the log.
+        """
+        match row:
+            case CommitmentRow():
+                self.commitments.append(CommitmentRow(*row[:-1], row.idx + first))
+            case FinishedRow():
+                self.finished.append(FinishedRow(row.idx + first, *row[1:]))
+            case DiscardsRow():
+                self.discards.append(row)
+            case DisclosureRow():
+                self.late_disclosures.append(DisclosureRow(*row[:-1], row.idx + first))
+            case SeatRow():
+                self.seats.append(row)
+            case TableRow():
+                self.tables.append(TableRow(*row[:-1], row.newest + first))
+            case Forget():
+                self.forget = row
 
 
 @dataclass(slots=True)
