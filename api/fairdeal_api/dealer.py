@@ -113,7 +113,10 @@ class Dealer:
             if stale and (again is None or not self._is_done(slot, work)):
                 raise Problem("version_mismatch")
             draft = Draft(slot, self.slots, self._clock.now())
-            extra = self._run(draft, work)
+            try:
+                extra = work(draft)
+            except (Problem, StateError) as error:
+                raise _in_context(error, slot) from None
             if not draft.events:
                 if again is None:
                     raise RuntimeError("a POST to a table writes an event")
@@ -139,17 +142,6 @@ class Dealer:
         except (Problem, FairdealError):
             return False
         return not draft.events
-
-    def _run(self, draft: Draft, work: Work) -> dict[str, Any]:
-        try:
-            return work(draft)
-        except (Problem, StateError) as error:
-            problem = error if isinstance(error, Problem) else problems.from_core(error)
-            context: dict[str, Any] = {"table": draft.slot.id, "state": draft.slot.state}
-            if (newest := draft.slot.table.hand) is not None:
-                context |= {"hand": newest.number, "state": newest.phase.value}
-            problem.context = context | problem.context
-            raise problem from None
 
     def _submit(
         self,
@@ -446,3 +438,13 @@ class Dealer:
         """Let everybody who waits go: the service stops."""
         for table_id in list(self._waiting):
             self._wake(table_id)
+
+
+def _in_context(error: Problem | StateError, slot: Slot) -> Problem:
+    """What is wrong with a request, and the state that its table is in."""
+    problem = error if isinstance(error, Problem) else problems.from_core(error)
+    context: dict[str, Any] = {"table": slot.id, "state": slot.state}
+    if (newest := slot.table.hand) is not None:
+        context |= {"hand": newest.number, "state": newest.phase.value}
+    problem.context = context | problem.context
+    return problem

@@ -70,14 +70,18 @@ class Draft:
 
     def apply(self, event: Event) -> None:
         """Add one event, or raise what the core says against it."""
-        self.table = self.table.apply(event)
-        if isinstance(event, HandEvent) and self.dealing is not None:
-            hand = self.table.hand
-            if hand is not None and hand.number == self.dealing.hand.number:
-                self.dealing = self.dealing.after(hand, event)
+        table = self.table = self.table.apply(event)
+        dealing, hand = self.dealing, table.hand
+        if (
+            dealing is not None
+            and hand is not None
+            and hand.number == dealing.hand.number
+            and isinstance(event, HandEvent)
+        ):
+            self.dealing = dealing.after(hand, event)
         self.events.append(event)
         if (state := _ENDS.get(event.TYPE)) is not None:
-            game, at = self.table.terms_event.game, event.header.at
+            game, at = table.terms_event.game, event.header.at
             newest = len(self.events) - 1
             self.rows.append(FinishedRow(newest, self.slot.id, self.hand.number, game, state, at))
         elif isinstance(event, HandDisclosed) and event.hand != self.hand.number:
@@ -188,16 +192,14 @@ class Draft:
     def step(self) -> Step:
         """The table's, from the event before this draft."""
         table = self.table
-        hand = table.open_hand
-        timeouts = table.terms_event.timeouts
-        if table.is_closed:
-            state, patience = "closed", timeouts.table
-        elif hand is None:
-            state, patience = "idle", timeouts.table
-        else:
+        hand = table.hand
+        number = hand.number if hand else 0
+        if hand is not None and not hand.is_final:
             state, patience = "hand_open", patience_of(hand)
-        number = table.hand.number if table.hand else 0
-        due = table.last_at if table.is_closed else table.last_at + 1000 * patience
+        else:
+            state = "closed" if table.is_closed else "idle"
+            patience = table.terms_event.timeouts.table
+        due = table.last_at if state == "closed" else table.last_at + 1000 * patience
         if state == "idle" and self.next_seed is None:
             due = NEVER  # it cannot be closed: what its last commitment was of is lost
         return self.slot.newest, number, state, patience, due

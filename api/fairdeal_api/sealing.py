@@ -18,9 +18,11 @@ from fairdeal.errors import VerificationError
 from fairdeal.hashing import frame, hkdf_extract, u32be
 from fairdeal_api import system
 
+KINDS = ("server seed", "discards", "answer", "test seed")
 ID_BYTES = 4
 NONCE_BYTES = 12
 _FRONT = ID_BYTES + NONCE_BYTES
+_NOTHING = frame(b"")
 
 
 class Sealer:
@@ -32,7 +34,7 @@ class Sealer:
         self._extracted = hkdf_extract(bytes(32), key.secret)
         self._key_id = key.id.encode()
         self._named = bytes.fromhex(key.id)
-        self._origin = frame(origin.encode())
+        self._kinds = {kind: frame(origin.encode()) + frame(kind.encode()) for kind in KINDS}
         # Deriving costs more than sealing, and a hand seals several times.
         self._of_hand = lru_cache(maxsize=4096)(self._derive)
 
@@ -50,7 +52,8 @@ class Sealer:
         self, kind: str, table: str, hand: int, commitment: bytes
     ) -> tuple[AESGCM, bytes]:
         cipher, of_hand = self._of_hand(table, hand)
-        return cipher, self._origin + frame(kind.encode()) + of_hand + frame(commitment)
+        framed = frame(commitment) if commitment else _NOTHING
+        return cipher, self._kinds[kind] + of_hand + framed
 
     def seal(
         self, kind: str, table: str, hand: int, secret: bytes, commitment: bytes = b""

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -225,7 +226,7 @@ class Service:
             head=head,
             note=note,
             clock=self.clock,
-            seal=lambda table, hand, answer: self.sealer.seal("answer", table, hand, answer),
+            seal=partial(self.sealer.seal, "answer"),
             fatal=fatal,
         )
         self.deadlines = Deadlines()
