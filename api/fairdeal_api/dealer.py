@@ -19,7 +19,7 @@ from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.draft import Draft, Work, patience_of
 from fairdeal_api.json_bytes import encode, encode_members, encode_text
 from fairdeal_api.kept import Key, Parts
-from fairdeal_api.ledger import Entry, Ledger, Remember
+from fairdeal_api.ledger import Entry, Ledger
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import JSON, NO_STORE, REPLAYED, Header, Reply, etag
@@ -123,11 +123,8 @@ class Dealer:
                 return self._reply(encode(again()), 200, slot.table.seq)
             if hand is None:
                 hand = draft.hand.number
-            remember = None
-            if key is not None:
-                remember = Remember(key.scope, key.request, slot.id, hand, status, apart)
             # The lock is given back when the batch is durable, even if the caller has gone.
-            future = self._submit(draft, extra, hand, remember)
+            future = self._submit(draft, extra, hand, key, status, apart=apart)
             handed = True
         finally:
             if not handed:
@@ -148,8 +145,10 @@ class Dealer:
         draft: Draft,
         extra: dict[str, Any],
         hand: int,
-        remember: Remember | None,
+        key: Key | None = None,
+        status: int = 200,
         *,
+        apart: bool = False,
         held: bool = False,
     ) -> asyncio.Future[bytes]:
         """Hand a draft to the ledger.
@@ -158,7 +157,9 @@ class Dealer:
             draft: With at least one event.
             extra: What its answer holds besides.
             hand: The hand that the answer is about; 0 for the table.
-            remember: Where the answer is kept.
+            key: Under what the answer is kept, if it is.
+            status: Of the answer.
+            apart: Whether it is kept apart.
             held: Whether the caller goes on holding the table's lock.
         """
         table, slot, drafted = draft.table, draft.slot, draft.events
@@ -184,8 +185,8 @@ class Dealer:
 
         def settle(first: int) -> None:
             last = first + len(texts) - 1
-            if remember is not None and not remember.apart:
-                slot.keep(remember.scope, last, self._reader)
+            if key is not None and not apart:
+                slot.keep(key.scope, last, self._reader)
             self._settle(draft, last)
             if not held:
                 self._leave(slot)
@@ -198,9 +199,12 @@ class Dealer:
                 finish,
                 draft.rows,
                 draft.step(),
-                remember,
-                None if remember is None else parts.encode(),
-                settle,
+                key=key,
+                apart=apart,
+                hand=hand,
+                status=status,
+                kept=None if key is None else parts.encode(),
+                settle=settle,
             )
         )
 
@@ -285,7 +289,7 @@ class Dealer:
             await asyncio.shield(other)
         if (reply := self.replay(key)) is not None:
             return reply
-        entry.remember = Remember(key.scope, key.request, entry.table, 0, status, apart=True)
+        entry.key, entry.apart, entry.status = key, True, status
         future = self._ledger.submit(entry)
         self._under_way[key.scope] = future
         future.add_done_callback(lambda _: self._under_way.pop(key.scope, None))
@@ -370,7 +374,7 @@ class Dealer:
 
     async def _submit_held(self, draft: Draft) -> None:
         """Submit a draft of the service's own; the caller holds the lock and goes on holding it."""
-        future = self._submit(draft, {}, 0, None, held=True)
+        future = self._submit(draft, {}, 0, held=True)
         try:
             await asyncio.shield(future)
         except asyncio.CancelledError:

@@ -6,15 +6,13 @@ the cards of a deal from seeds that are stored sealed: together nine tenths of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count
 from typing import NamedTuple, Self
 
 from fairdeal_api.json_bytes import encode_text
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """Under what a POST's answer is kept, and for which body."""
 
     scope: bytes

@@ -17,7 +17,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.entries import LogRotated
@@ -27,14 +27,12 @@ from fairdeal.log.tiles import Tile, hash_tile
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api import system
 from fairdeal_api.anchor import Anchor
+from fairdeal_api.kept import Key
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
 from fairdeal_api.store import (
-    AnswerRow,
     Batch,
-    EventRow,
     Head,
-    Move,
     Reseal,
     Row,
     Rows,
@@ -62,18 +60,6 @@ def end_process(error: BaseException) -> NoReturn:
     os._exit(system.EXIT_LOST if lost else system.EXIT_BROKEN)
 
 
-class Remember(NamedTuple):
-    """What to keep an answer under."""
-
-    scope: bytes
-    request: bytes
-    table: str
-    hand: int
-    status: int
-    apart: bool
-    """By its key; else by the last of the events."""
-
-
 @dataclass(slots=True)
 class Entry:
     """What one request writes.
@@ -86,7 +72,10 @@ class Entry:
             the last; empty if there was no event. It must not fail.
         rows: What else is written. A log index in them counts from this entry's first event.
         step: The table's, if there was a table before.
-        remember: Where to keep the answer, if it is to be kept.
+        key: Under what to keep the answer, if it is to be kept.
+        apart: Whether it is kept by this key; else by the last of the events.
+        hand: Number of the hand that it is about, 0 for none: under it it is sealed and dropped.
+        status: Of the answer.
         kept: What to keep of the answer if its events and its receipt can be put back in; else the
             whole answer is kept.
         settle: Called when all this is durable, with the log index of the first event, before
@@ -100,7 +89,10 @@ class Entry:
     finish: Callable[[int, str], bytes]
     rows: Sequence[Row] = ()
     step: Step | None = None
-    remember: Remember | None = None
+    key: Key | None = None
+    apart: bool = False
+    hand: int = 0
+    status: int = 200
     kept: bytes | None = None
     settle: Callable[[int], None] | None = None
     first: int = -1
@@ -217,15 +209,12 @@ class Ledger:
             step = entry.step
             before = None if step is None else step[0]
             for seq, hand, raw in entry.events:
-                row = EventRow(index, entry.table, seq, hand, before, raw, leaf_hash(raw))
-                rows.events.append(row)
+                rows.events.append((index, entry.table, seq, hand, before, raw, leaf_hash(raw)))
                 before = index if entry.table else None
                 index += 1
             if step is not None:
                 old_seq = entry.seq - len(entry.events)
-                rows.moves.append(
-                    Move(entry.table, old_seq, step[0], entry.seq, *step[1:], index - 1)
-                )
+                rows.moves.append((entry.table, old_seq, step[0], entry.seq, *step[1:], index - 1))
             for other in entry.rows:
                 rows.add(other, first)
         return rows
@@ -235,7 +224,7 @@ class Ledger:
         new, note, receipts = old, None, None
         if rows.events:
             tree = self._tree
-            tree.extend([row.leaf for row in rows.events])
+            tree.extend([row[-1] for row in rows.events])
             new = Head(len(tree), tree.root(), old.epoch, now)
             note = Checkpoint(self._key.name, new.size, new.root).sign(self._key)
             receipts = Receipts(tree, new.size, note)
@@ -248,12 +237,16 @@ class Ledger:
         if entry.events and receipts is not None:
             receipt = receipts.text(entry.first + len(entry.events) - 1)
         answer = entry.finish(entry.first, receipt)
-        if (keep := entry.remember) is not None:
-            kept, out = (answer, 0) if entry.kept is None else (entry.kept, len(entry.events))
-            sealed = self._seal(keep.table, keep.hand, kept)
-            idx = entry.first + out - 1 if out else None
-            row = AnswerRow(idx, *keep[:5], entry.seq, out, now, sealed)
-            (rows.answers_apart if keep.apart else rows.answers).append(row)
+        if (key := entry.key) is not None:
+            kept, out, idx = answer, 0, None
+            if entry.kept is not None:
+                kept, out = entry.kept, len(entry.events)
+                idx = entry.first + out - 1
+            table, hand = entry.table, entry.hand
+            sealed = self._seal(table, hand, kept)
+            (rows.answers_apart if entry.apart else rows.answers).append(
+                (idx, *key, table, hand, entry.status, entry.seq, out, now, sealed)
+            )
         return answer
 
     def _done(

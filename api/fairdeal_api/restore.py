@@ -383,7 +383,7 @@ class _Rebuilt:
 
     def finish(self, reader: SQLiteReader) -> None:
         """Make the rows of commitments, tables and seats."""
-        touched = dict.fromkeys(row.table_id for row in self.rows.events)
+        touched = dict.fromkeys(name for _, name, *_ in self.rows.events)
         touched.pop(NO_TABLE, None)
         known = {name: row for name in touched if (row := reader.table(name)) is not None}
         for (name, hand), (commitment, idx) in self._promised.items():

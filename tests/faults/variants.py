@@ -50,8 +50,8 @@ def _ack_before_commit(_detail: str) -> None:
     def early(self: Ledger, entries: list[Any]) -> Any:
         batch, finished = make_batch(self, entries)
         for entry, answer in finished:
-            if entry.remember is not None:
-                told[entry.remember.scope] = (answer, entry.remember.status, entry.seq)
+            if entry.key is not None:
+                told[entry.key.scope] = (answer, entry.status, entry.seq)
             if not entry.future.done():
                 entry.future.set_result(answer)
         return batch, finished
