@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from fairdeal.cards import Card
 from fairdeal.codecs import SEAT, Lock, Place
@@ -217,43 +217,10 @@ class Hand:
             StateError: The event is not legal now.
             VerificationError: A seed, signature or disclosure does not fit.
         """
-        match event:
-            case TrumpsDeclared():
-                fields = self._trumps_declared(event)
-            case SeedsSealed():
-                fields = self._seeds_sealed(event)
-            case SeedsOpened():
-                fields = self._seeds_opened(event)
-            case HandDealt():
-                fields = self._hand_dealt(event)
-            case CardsDrawn():
-                fields = self._cards_drawn(event)
-            case CardsDiscarded():
-                fields = self._cards_discarded(event)
-            case CardsShown():
-                fields = self._cards_shown(event)
-            case CardsGiven():
-                fields = self._cards_given(event)
-            case CardsReturned():
-                fields = {"layout": self.game.give_back(self.table.ruleset, self.playing)}
-            case CardsLooked():
-                self._check_seats((event.seat,))
-                layout = self.game.look(self.table.ruleset, self.playing, event.seat)
-                fields = {"layout": layout}
-            case StockReshuffled():
-                fields = self._stock_reshuffled(event)
-            case PlayCalled() | PlayDeclared():
-                fields = self._played(event)
-            case HandClosed():
-                fields = self._hand_closed(event)
-            case HandAborted():
-                fields = self._hand_aborted(event)
-            case HandDisclosed():
-                self._check_disclosure(event)
-                return changed(self, disclosed=event)
-            case _:
-                raise self._wrong_phase()
-        return changed(self, last_at=event.header.at, **fields)
+        step = self._STEPS.get(type(event))
+        if step is None:
+            raise self._wrong_phase()
+        return changed(self, **{"last_at": event.header.at, **step(self, event)})
 
     def _wrong_phase(self) -> StateError:
         return StateError("wrong_phase", f"not while the hand is {self.phase}")
@@ -501,6 +468,15 @@ class Hand:
             layout = changed(layout, shown=layout.shown | places)
         return {"layout": layout, "shown": self.shown + public}
 
+    def _cards_returned(self, _event: CardsReturned) -> Fields:
+        """Spec: KOZ-6."""
+        return {"layout": self.game.give_back(self.table.ruleset, self.playing)}
+
+    def _cards_looked(self, event: CardsLooked) -> Fields:
+        """Spec: AZI-3."""
+        self._check_seats((event.seat,))
+        return {"layout": self.game.look(self.table.ruleset, self.playing, event.seat)}
+
     def _stock_reshuffled(self, event: StockReshuffled) -> Fields:
         """Spec: HAND-13, MUS-4."""
         layout = self.layout
@@ -576,7 +552,7 @@ class Hand:
             raise StateError("wrong_event", "`missing` names the seats whose turn it was")
         return {"phase": Phase.ABORTED, "reason": event.reason, "missing": event.missing}
 
-    def _check_disclosure(self, event: HandDisclosed) -> None:
+    def _hand_disclosed(self, event: HandDisclosed) -> Fields:
         """Spec: HAND-17."""
         self._expect(*_FINAL)
         if self.disclosed is not None:
@@ -586,6 +562,26 @@ class Hand:
         verify_commitment(self.commitment, event.server_seed)
         key = self.key(0, event.server_seed) if self.locks else None
         verify_discards(self.number, self.locks, self.claims, event.discards, key)
+        return {"disclosed": event, "last_at": self.last_at}
+
+    _STEPS: ClassVar[Mapping[type[HandEvent], Callable[[Hand, Any], Fields]]] = {
+        TrumpsDeclared: _trumps_declared,
+        SeedsSealed: _seeds_sealed,
+        SeedsOpened: _seeds_opened,
+        HandDealt: _hand_dealt,
+        CardsDrawn: _cards_drawn,
+        CardsDiscarded: _cards_discarded,
+        CardsShown: _cards_shown,
+        CardsGiven: _cards_given,
+        CardsReturned: _cards_returned,
+        CardsLooked: _cards_looked,
+        StockReshuffled: _stock_reshuffled,
+        PlayCalled: _played,
+        PlayDeclared: _played,
+        HandClosed: _hand_closed,
+        HandAborted: _hand_aborted,
+        HandDisclosed: _hand_disclosed,
+    }
 
 
 def _down(layout: Layout, seat: int | None) -> tuple[int, ...]:

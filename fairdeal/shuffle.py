@@ -45,20 +45,17 @@ def uniform(source: Iterator[int], m: int) -> int:
 def shuffled(deck: Deck, source: Iterator[int]) -> Deck:
     """The order that a source of bytes gives a deck; position 0 on top. Spec: SHUF-2."""
     order: list[Card] = list(deck)
-    following: Callable[[], int] = source.__next__
-    limits = LIMITS
-    for i in range(len(order) - 1, 0, -1):
-        m = i + 1
-        limit = limits[m]
-        try:
-            byte = following()
-            while byte >= limit:
-                byte = following()
-        except StopIteration:
-            raise FormatError("stream_exhausted", "the source of bytes has ended") from None
-        j = byte % m
-        order[i], order[j] = order[j], order[i]
-    return tuple(order)
+    left, limits = len(order), LIMITS
+    if left < 2:
+        return tuple(order)
+    for byte in source:
+        if byte < limits[left]:
+            j = byte % left
+            left -= 1
+            order[left], order[j] = order[j], order[left]
+            if left == 1:
+                return tuple(order)
+    raise FormatError("stream_exhausted", "the source of bytes has ended")
 
 
 def shuffle(deck: Deck, key: DealKey) -> Deck:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from fairdeal.ed25519 import is_valid_point
 from fairdeal.encoding import same_json
@@ -50,11 +50,10 @@ class Seen:
         part = frozenset(new)
         if len(part) != len(new) or not all(map(part.isdisjoint, self.parts)):
             raise StateError("seed_reused", "a commitment, seal or seed is used once at a table")
-        larger = len(self.parts)
-        while larger and len(self.parts[larger - 1]) <= len(part):
-            larger -= 1
-            part |= self.parts[larger]
-        return Seen((*self.parts[:larger], part))
+        parts = list(self.parts)
+        while parts and len(parts[-1]) <= len(part):
+            part |= parts.pop()
+        return Seen((*parts, part))
 
 
 @dataclass(frozen=True)
@@ -134,30 +133,13 @@ class Table:
             raise StateError("not_next", "the event does not follow the table's newest one")
         if self.is_closed:
             raise StateError("table_closed", "the table is closed")
-        match event:
-            case TableOpened():
-                raise StateError("wrong_event", "the terms are a table's first event")
-            case HandOpened():
-                fields = self._hand_opened(event)
-            case HandDisclosed():
-                fields = self._hand_disclosed(event)
-            case HandEvent():
-                fields = self._hand_event(event)
-            case SeatReissued():
-                self._expect_between_hands()
-                if (
-                    self.terms_event.custody != "seats"
-                    or not 0 <= event.seat < self.terms_event.seats
-                ):
-                    raise StateError(
-                        "seat_unknown", "there is no such seat with a device of its own"
-                    )
-                fields = {}
-            case TableClosed():
-                self._check_end(event)
-                fields = {"is_closed": True}
-            case _:
-                raise StateError("wrong_event", "this event is not one of a table")
+        step = self._STEPS.get(type(event))
+        if step is not None:
+            fields = step(self, event)
+        elif isinstance(event, HandEvent):
+            fields = self._hand_event(event)
+        else:
+            raise StateError("wrong_event", "this event is not one of a table that is open")
         return changed(self, head=event.digest, seq=seq, last_at=at, **fields)
 
     def _expect_between_hands(self) -> None:
@@ -241,7 +223,15 @@ class Table:
         newest = after if self.hand is not None and self.hand.number == event.hand else self.hand
         return {"hand": newest, "undisclosed": left}
 
-    def _check_end(self, event: TableClosed) -> None:
+    def _seat_reissued(self, event: SeatReissued) -> Fields:
+        """Spec: TBL-2."""
+        self._expect_between_hands()
+        terms = self.terms_event
+        if terms.custody != "seats" or not 0 <= event.seat < terms.seats:
+            raise StateError("seat_unknown", "there is no such seat with a device of its own")
+        return {}
+
+    def _table_closed(self, event: TableClosed) -> Fields:
         """Spec: TBL-2."""
         self._expect_between_hands()
         if self.undisclosed:
@@ -250,3 +240,11 @@ class Table:
             verify_commitment(self.next_commitment, event.unused_seed)
         except VerificationError as error:
             raise StateError(error.code, str(error)) from None
+        return {"is_closed": True}
+
+    _STEPS: ClassVar[Mapping[type[Event], Callable[[Table, Any], Fields]]] = {
+        HandOpened: _hand_opened,
+        HandDisclosed: _hand_disclosed,
+        SeatReissued: _seat_reissued,
+        TableClosed: _table_closed,
+    }
