@@ -32,6 +32,7 @@ from tests.audit.generate import ORIGIN, LogWriter, write_book, write_log
 KEY = LogKey.parse(str(Book(ORIGIN).key.verifier))
 KEYS = Keys.of(KEY)
 OTHER = LogKey.parse(str(Book("other.example/log").key.verifier))
+NO_KEY = "--key is neither a log key nor a file that holds one"
 
 
 def forks():
@@ -374,8 +375,11 @@ def test_exit_codes_of_judge(proofs, tmp_path, run):
     assert run("judge", path, "--key", vkey)[0] == 1
     assert run("judge", path, "--key", str(Book("other.example/log").key.verifier))[0] == 0
     assert run("judge", path)[0] == 2
-    assert run("judge", path, "--key", "no key")[0] == 2
-    assert run("judge", tmp_path / "none.json", "--key", vkey)[0] == 2
+    for other in ("no key", str(path)):
+        said = run("judge", path, "--key", other)
+        assert said == (2, f"fairdeal-audit: {NO_KEY}\n")
+    said = run("judge", tmp_path / "none.json", "--key", vkey)
+    assert said == (2, f"fairdeal-audit: {tmp_path / 'none.json'}: No such file or directory\n")
     text = run("judge", path, "--key", vkey, "--text")[1]
     assert text.startswith("guilty: FORK  it has signed two roots for 50 entries")
 

@@ -122,6 +122,23 @@ def test_usage(folder, arguments):
     assert not done.stdout
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none.fair.json"], "cannot read 'none.fair.json': No such file or directory"),
+        (["."], "cannot read '.': Is a directory"),
+        (["good.fair.json", "--key", "none"], "--key is neither a log key nor a file that holds"),
+        (["good.fair.json", "--key", "good.fair.json"], "--key is neither a log key nor a file"),
+        (["--receipt", "head.receipt", "good.fair.json"], "so the hand's goes before it"),
+    ],
+)
+def test_what_is_wrong_with_a_command_is_said_in_words(folder, arguments, words):
+    said = run(folder, *arguments).stderr.decode()
+    assert said.startswith(f"fairdeal-verify: {words}") or words in said
+    assert said.count("\n") == 1
+    assert "Errno" not in said
+
+
 def test_all_that_can_be_given(folder):
     seed = MUS.chains[1][0].hex()
     more = [

@@ -43,9 +43,9 @@ def _key_text(option: str | None) -> str | None:
     except FormatError:
         try:
             option = Path(option).read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+            LogKey.parse(option)
+        except (OSError, ValueError):
             raise ValueError("--key is neither a log key nor a file that holds one") from None
-        LogKey.parse(option)
     return option
 
 
@@ -240,7 +240,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         is_input = options.command == "compare" and options.key is None
         _tell(f"fairdeal-audit: {error}\n")
         return UNREADABLE if is_input else USAGE
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        what = f"{error.filename}: " if error.filename else ""
+        _tell(f"fairdeal-audit: {what}{error.strerror or error}\n")
+        return USAGE
+    except ValueError as error:
         _tell(f"fairdeal-audit: {error}\n")
         return USAGE
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairdeal_verifier import __version__, streams
-from fairdeal_verifier.encoding import MAX_FILE
+from fairdeal_verifier.encoding import MAX_FILE, FormatError
 from fairdeal_verifier.match import verify_match
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.notes import Notes
@@ -106,7 +106,8 @@ def _read(name: str) -> bytes:
         with Path(name).open("rb") as source:
             return source.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read {name!r}: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot read {name!r}: {why}") from None
 
 
 def _key(text: str | None) -> str | None:
@@ -115,9 +116,12 @@ def _key(text: str | None) -> str | None:
         return None
     try:
         LogKey.parse(text)
-    except ValueError:
-        text = _read(text).decode("utf-8", "replace").strip()
-    LogKey.parse(text)
+    except FormatError:
+        try:
+            text = _read(text).decode("utf-8").strip()
+            LogKey.parse(text)
+        except ValueError:
+            raise UsageError("--key is neither a log key nor a file that holds one") from None
     return text
 
 
@@ -248,7 +252,10 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         if [options.file, options.match, options.page_hash].count(None) != 2:
-            raise UsageError("give one file, or the files of a match with --match")
+            raise UsageError(
+                "give one file, or the files of a match with --match; --receipt takes all files "
+                "that follow it, so the hand's goes before it"
+            )
         if options.page_hash is not None:
             code, text = _page(options.page_hash)
         else:
