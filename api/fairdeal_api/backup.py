@@ -21,7 +21,7 @@ from fairdeal.log.note import VerifierKey
 from fairdeal_api import fsck, system
 from fairdeal_api.keyring import log_keys
 from fairdeal_api.sealing import Sealer
-from fairdeal_api.service import DATABASE, OPERATORS
+from fairdeal_api.service import DATABASE, OPERATORS, database_path
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader, connect
 from fairdeal_api.store.sqlite import check_library, is_older
@@ -97,9 +97,9 @@ def create(settings: Settings, target: Path) -> Manifest:
     check_library()
     if target.exists() or target.is_symlink():
         raise StartRefused(f"{target} is there already and is never overwritten.")
-    for name in (DATABASE, OPERATORS):
-        if not (settings.data / name).exists():
-            raise StartRefused(f"There is no database {settings.data / name}.")
+    database_path(settings)
+    if not (settings.data / OPERATORS).exists():
+        raise StartRefused(f"There is no database {settings.data / OPERATORS}.")
     target.parent.mkdir(parents=True, exist_ok=True)
     # Of a name that nobody has: two backups at once, or a folder of somebody's, are not in the way.
     part = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent))

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from fairdeal_api import __version__
 from fairdeal_api.commands.common import (
     AnchorFile,
     Commands,
@@ -31,8 +32,24 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Provably fair dealing for card games.",
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"fairdeal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Provably fair dealing for card games."""
+
+
 config_app = typer.Typer(no_args_is_help=True, help="Settings.")
 app.add_typer(witness_app, name="witness")
 app.add_typer(operator_key_app, name="operator-key")

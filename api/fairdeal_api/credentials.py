@@ -77,7 +77,10 @@ class OperatorKeys:
                 raise StartRefused(f"{path} is there already and is never overwritten.")
             path.touch(0o600)
         elif not path.exists():
-            raise StartRefused(f"There is no {path}; `fairdeal init` makes it.")
+            raise StartRefused(
+                f"There is no {path}, the operators' keys: `--data` says where the service is, and "
+                "of one that has lost them they are in every backup."
+            )
         try:
             self._connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
             self._connection.set_busy_timeout(5000)

@@ -25,7 +25,7 @@ from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.keyring import log_keys, published
-from fairdeal_api.service import database_path
+from fairdeal_api.service import database_path, verify_origin
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library
@@ -62,8 +62,6 @@ def export(settings: Settings, folder: Path) -> Exported:
     """
     check_library()
     path = database_path(settings)
-    if not path.exists():
-        raise StartRefused(f"There is no database {path}.")
     if lies_in(folder, settings.data):
         raise StartRefused(f"{folder} lies in the data folder, which is nobody else's to read.")
     reader = SQLiteReader(path)
@@ -97,12 +95,7 @@ def lies_in(path: Path, folder: Path) -> bool:
 
 
 def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:
-    identity = reader.identity()
-    if identity.origin != settings.log_origin:
-        raise StartRefused(
-            f"The data folder is of the log {identity.origin}, and the settings name "
-            f"{settings.log_origin}."
-        )
+    verify_origin(reader.identity(), settings)
     return log_keys(reader)
 
 

@@ -36,7 +36,7 @@ from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.kept import Parts
 from fairdeal_api.keyring import NO_TABLE, find, log_keys, sealing_key
 from fairdeal_api.sealing import Sealer
-from fairdeal_api.service import database_path
+from fairdeal_api.service import database_path, verify_origin
 from fairdeal_api.settings import Settings
 from fairdeal_api.store import AnswerRow, DisclosureRow, EventRow, FinishedRow, Identity
 from fairdeal_api.store.reading import SQLiteReader
@@ -100,8 +100,6 @@ def check(settings: Settings) -> Report:
     """
     check_library()
     path = database_path(settings)
-    if not path.exists():
-        raise StartRefused(f"There is no database {path}.")
     try:
         return _check(settings, path)
     except apsw.Error as error:
@@ -112,7 +110,10 @@ def check(settings: Settings) -> Report:
 def _check(settings: Settings, path: Path) -> Report:
     reader = SQLiteReader(path)
     try:
-        keys = system.read_keys(settings.keys_path, reader.identity().sealing_id)
+        identity = reader.identity()
+        # Under another name nothing that is sealed would open, and all of it would look lost.
+        verify_origin(identity, settings)
+        keys = system.read_keys(settings.keys_path, identity.sealing_id)
         chain = log_keys(reader)
         # The anchor first: beside a running service the database is never behind it.
         anchor = Anchor(settings.anchor_path, moves=False)
@@ -123,7 +124,7 @@ def _check(settings: Settings, path: Path) -> Report:
                 f"{path} was written by an older version of fairdeal; the next start brings it up."
             )
         try:
-            sealing, other = sealing_key(keys, reader.identity()), ""
+            sealing, other = sealing_key(keys, identity), ""
         except StartRefused as error:
             sealing, other = keys.sealing, str(error)
         report, replayed = examine(reader, chain.first, Sealer(sealing, settings.log_origin))

@@ -144,6 +144,19 @@ def _find(settings: Settings) -> None:
     )
 
 
+def verify_origin(identity: Identity, settings: Settings) -> None:
+    """Hold what a database says of itself against the settings.
+
+    Raises:
+        StartRefused: It is of a log of another name.
+    """
+    if identity.origin != settings.log_origin:
+        raise StartRefused(
+            f"The data folder is of the log {identity.origin}, and the settings name "
+            f"{settings.log_origin}."
+        )
+
+
 def _identity_of(path: Path) -> tuple[int, int] | None:
     """Which file has a name; None if none has."""
     try:
@@ -289,11 +302,7 @@ class Service:
 
     def _check_identity(self, keys: system.Keys, anchor: Anchor) -> None:
         mine = self.reader.identity()
-        if mine.origin != self.settings.log_origin:
-            raise StartRefused(
-                f"The data folder is of the log {mine.origin}, and the settings name "
-                f"{self.settings.log_origin}."
-            )
+        verify_origin(mine, self.settings)
         self.log_keys = keyring.log_keys(self.reader)
         keyring.in_force(mine.origin, keys, self.log_keys, anchor, self.reader.head().size)
         self.sealing_key = keyring.sealing_key(keys, mine)
@@ -427,5 +436,12 @@ class Service:
 
 
 def database_path(settings: Settings) -> Path:
-    """Where the database is."""
-    return settings.data / DATABASE
+    """Where the database is.
+
+    Raises:
+        StartRefused: There is none.
+    """
+    path = settings.data / DATABASE
+    if not path.exists():
+        raise StartRefused(f"There is no database {path}; `--data` says where the service is.")
+    return path

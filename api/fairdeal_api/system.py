@@ -250,7 +250,8 @@ def _check_folder(folder: Path) -> None:
         status = folder.lstat()
     except FileNotFoundError:
         raise StartRefused(
-            f"The key folder {folder} is missing; `fairdeal init` makes it."
+            f"The key folder {folder} is missing. Keys are never made anew: restore them from "
+            "their backup."
         ) from None
     if not stat.S_ISDIR(status.st_mode):
         raise StartRefused(f"{folder} is not a folder.")

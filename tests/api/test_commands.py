@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from fairdeal_api import __version__
 from fairdeal_api.cli import app
 from fairdeal_api.commands.common import Commands, with_settings
 from fairdeal_api.settings import ConfigurationError, Settings
@@ -55,6 +56,11 @@ def test_these_are_all_that_have_settings():
         "operator-key create", "operator-key list", "operator-key revoke",
         "config check", "config show", "backup create", "log export",
     }  # fmt: skip
+
+
+def test_it_says_which_version_it_is():
+    said = run("--version")
+    assert (said.exit_code, said.output) == (0, f"fairdeal {__version__}\n")
 
 
 @pytest.mark.parametrize("name", WITH_SETTINGS)

@@ -262,6 +262,37 @@ def test_a_service_without_its_database_is_told_of_restore_not_of_init(made):
     assert "`fairdeal init` makes one" in run("serve", "--data", made.data).stderr
 
 
+@pytest.mark.parametrize("words", [["fsck"], ["serve", "--port", "0"], ["keys"]])
+def test_lost_keys_are_to_be_restored_and_not_made(made, words):
+    shutil.rmtree(made.keys_path)
+    said = run(*words, "--data", made.data).stderr
+    assert "keys is missing. Keys are never made anew" in said
+    assert "init" not in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["fsck"], ["keys"], ["backup", "create", "{}/copy"], ["log", "export", "{}/public"],
+     ["operator-key", "list"], ["operator-key", "create", "--name", "x"]],
+)  # fmt: skip
+def test_who_forgets_where_the_service_is_is_told_of_the_option(made, tmp_path, words):
+    words = [word.format(tmp_path) for word in words]
+    said = run(*words, "--data", tmp_path / "elsewhere").stderr
+    assert "`--data` says where the service is" in said
+    assert run(*words, "--data", made.data).exit_code == 0  # the control
+
+
+@pytest.mark.parametrize("words", [["fsck"], ["keys"], ["serve"], ["log", "export", "{}/public"]])
+def test_a_command_under_another_name_says_both(made, tmp_path, words):
+    """And nothing else: under that name no key would fit, and no sealed value open."""
+    words = [word.format(tmp_path) for word in words]
+    said = run(*words, "--data", made.data, "--origin", "other.example/log")
+    assert said.stderr == (
+        "The data folder is of the log fairdeal.localhost/log, and the settings name "
+        "other.example/log.\n"
+    )
+
+
 # --- files cut short, or none -------------------------------------------------------------------
 
 READERS = [["fsck"], ["keys"], ["backup", "create", "{}/copy"], ["log", "export", "{}/public"]]

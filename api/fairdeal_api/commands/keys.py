@@ -17,7 +17,7 @@ from fairdeal_api.commands.common import (
     with_settings,
 )
 from fairdeal_api.settings import Settings, load
-from fairdeal_api.system import EXIT_STOPPED, StartRefused
+from fairdeal_api.system import EXIT_STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,18 +45,16 @@ def show(
 
 def _show(settings: Settings) -> None:
     from fairdeal_api.keyring import in_force, log_keys, sealing_key
-    from fairdeal_api.service import database_path
+    from fairdeal_api.service import database_path, verify_origin
     from fairdeal_api.store.reading import SQLiteReader
     from fairdeal_api.system import read_keys
 
-    path = database_path(settings)
-    if not path.exists():
-        raise StartRefused(f"There is no database {path}.")
-    reader = SQLiteReader(path)
+    reader = SQLiteReader(database_path(settings))
     try:
         chain, identity = log_keys(reader), reader.identity()
     finally:
         reader.close()
+    verify_origin(identity, settings)
     files = read_keys(settings.keys_path, identity.sealing_id)
     in_force(settings.log_origin, files, chain)
     sealing = sealing_key(files, identity)
