@@ -100,7 +100,8 @@ class Anchor:
         except OSError as error:
             raise StartRefused(
                 f"The anchor {self.path} cannot be read ({error.strerror}). Without it nobody can "
-                "tell whether the database is the newest; it is never made anew."
+                "tell whether the database is the newest; it is never made anew. `--anchor` says "
+                "where it is, if that is elsewhere."
             ) from None
         found: list[tuple[int, int, Checkpoint]] = []
         for number in range(_SLOTS):

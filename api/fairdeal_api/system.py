@@ -24,7 +24,9 @@ from typing import Final, TextIO
 from fairdeal.seeds import ServerSeed
 
 _KEY_TEXT = re.compile(rb"[0-9a-f]{64}\n")
-_TAKE_OVER: Final = "If it is stuck, `fairdeal serve --take-over` goes on in its place."
+_TAKE_OVER: Final = (
+    "Stop it first; if it is stuck, `fairdeal serve --take-over` goes on in its place."
+)
 _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 SEALING_KEY: Final = "sealing.key"
 NEXT_SEALING_KEY: Final = "sealing.next.key"

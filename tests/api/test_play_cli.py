@@ -208,6 +208,7 @@ def test_at_a_service_that_runs(tmp_path):
         (["mus", "--hands", "0"], "--hands is 1 or more."),
         (["mus", "--rule", "target"], "--rule takes NAME=VALUE"),
         (["mus", "--url", "http://127.0.0.1:1"], "--url needs --key"),
+        (["mus", "--url", "127.0.0.1:1", "--key", "k"], "--url begins with http:// or https://."),
     ],
 )
 def test_what_cannot_be_is_said(tmp_path, arguments, words):

@@ -139,6 +139,8 @@ def play(options: Options) -> int:
 
 
 def _check(options: Options) -> None:
+    if options.url and not options.url.startswith(("http://", "https://")):
+        raise UsageError("--url begins with http:// or https://.")
     if options.url and not options.key:
         raise UsageError("--url needs --key, an operator's key of that service.")
     if options.match and options.game in _NO_END:
