@@ -23,6 +23,7 @@ and taken it away.
 | `log` | the pinned log: receipts, and that each checkpoint extends the last |
 | `chain` | a table's events, folded one by one |
 | `memory` | what a seat keeps on its own disk |
+| `notebook` | the player's notes, as the hand goes on |
 | `checks` | what must hold, decided from the seat's own copy of the chain |
 | `seat` | the seat itself: the conversation |
 """

@@ -1,4 +1,4 @@
-"""What a seat checks, and what it keeps. Everything here is decided from its own copy of the chain.
+"""What a seat checks. Everything here is decided from its own copy of the chain.
 
 The three requirements marked `client` on the page hand.md are three methods: `head` (OPEN-1),
 `follow` (OPEN-2) and `card` (OPEN-3).
@@ -6,9 +6,7 @@ The three requirements marked `client` on the page hand.md are three methods: `h
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,16 +30,14 @@ from fairdeal.events import (
     TableOpened,
 )
 from fairdeal.hand import Hand
-from fairdeal.hashing import Digest
 from fairdeal.log.note import VerifierKey
-from fairdeal.log.proof import Receipt
-from fairdeal.notes import Notes
 from fairdeal.sealed_deck import Opening
 from fairdeal_api.client.api import Api
 from fairdeal_api.client.chain import Chain
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.log import PinnedLog
-from fairdeal_api.client.memory import HandMemory, Memory, Opened, read_notes, replace
+from fairdeal_api.client.memory import HandMemory, Memory, Opened
+from fairdeal_api.client.notebook import Notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +58,12 @@ class Checks:
         self.memory = memory
         self.chain = Chain(api, memory.table)
         self.log = PinnedLog(api, VerifierKey.parse(memory.log_key), memory.checkpoint)
-        self.notes: dict[int, Notes] = {}
-        """Of the newest hand and the one before it, whose end may come with the next one's
-        opening. Spec: NOTE-1."""
+        self.notes = Notebook(memory)
         self.places: list[Place] = []
         """Every place that the newest hand's procedure gave to this seat, in that order."""
         self.proved: dict[Place, Opening] = {}
         self._locks: list[Lock] = []
         """This seat's discards of the newest hand as the log has them, by k."""
-        self._promised: dict[Digest, str] = {}
-        """Receipts from before a restart whose events have not come again yet."""
         self._api = api
 
     # --- the chain ------------------------------------------------------------------------------
@@ -87,8 +79,7 @@ class Checks:
                 self._terms(event)
             elif isinstance(event, HandEvent):
                 self._note(event)
-                if event.digest in self._promised:
-                    self._keep(event, self._promised.pop(event.digest))
+                self.notes.came_again(event)
             for opened in self.memory.opened_at(event.header.seq):
                 if opened.head != event.digest:
                     raise CheckError(
@@ -96,19 +87,18 @@ class Checks:
                         "the chain no longer leads through a head this seat opened under",
                         {"kept": opened.receipt, "got": event.raw.decode("ascii")},
                     )
-                self._keep(event, opened.receipt)
+                self.notes.keep(event, opened.receipt)
         self._redeem()
 
     def _redeem(self) -> None:
         """What this seat had a receipt for before a restart is in the chain again. Spec: OPEN-2."""
         newest = self.chain.indices[-1] if self.chain.indices else -1
-        for receipt in self._promised.values():
-            if Receipt.parse(receipt).index <= newest:
-                raise CheckError(
-                    "not_descended",
-                    "the chain no longer holds a step that this seat has a receipt for",
-                    {"kept": receipt, "got": self.chain.events[-1].raw.decode("ascii")},
-                )
+        if (receipt := self.notes.overdue(newest)) is not None:
+            raise CheckError(
+                "not_descended",
+                "the chain no longer holds a step that this seat has a receipt for",
+                {"kept": receipt, "got": self.chain.events[-1].raw.decode("ascii")},
+            )
 
     @property
     def thrown(self) -> dict[int, tuple[Place, ...]]:
@@ -143,7 +133,7 @@ class Checks:
             case HandOpened():
                 self._redeem()
                 self.places, self.proved, self._locks = [], {}, []
-                self._begin_notes(event.hand)
+                self.notes.begin(event.hand)
             case HandDealt():
                 self.places += [Place(0, position) for position in event.positions[seat]]
             case CardsDrawn():
@@ -165,27 +155,6 @@ class Checks:
                 self._locked(event, event.discards[seat])
             case HandDisclosed():
                 self._disclosed(event)
-
-    def _begin_notes(self, number: int) -> None:
-        """Notes of a hand that begins, or of one that is followed again after a restart."""
-        memory, path = self.memory, self.memory.notes_path(number)
-        notes = read_notes(path, Notes(memory.log_key, memory.table, number, memory.seat))
-        self._promised = dict(notes.receipts)
-        notes.receipts.clear()  # each comes back with its event
-        before = {hand: kept for hand, kept in self.notes.items() if hand == number - 1}
-        for hand, kept in before.items():
-            if kept.receipts or kept.cards:  # not of hands before this seat was taken
-                self.save_notes(hand)
-        self.notes = {**before, number: notes}
-
-    def save_notes(self, number: int) -> None:
-        """Write what there is. Receipts that are still to be redeemed stay in the file."""
-        notes = self.notes[number]
-        promised = list(self._promised.items()) if number == max(self.notes) else []
-        replace(
-            self.memory.notes_path(number),
-            dataclasses.replace(notes, receipts=[*notes.receipts, *promised]).encode(),
-        )
 
     def _locked(self, event: CardsDiscarded, lock: Lock) -> None:
         """A discard of this seat has come into the log: it is one that was sent."""
@@ -269,25 +238,14 @@ class Checks:
             text: The receipt, if an answer brought it.
         """
         event = self.chain.events[seq]
-        if isinstance(event, HandEvent) and event.hand in self.notes:
-            for digest, kept in self.notes[event.hand].receipts:
-                if digest == event.digest:
-                    return kept
+        if (kept := self.notes.receipt_of(event)) is not None:
+            return kept
         if text is None:
             text = self._api.text(f"/v1/receipts/{self.chain.indices[seq]}")
         self.log.accept(text, event.raw)
         self.memory.checkpoint = self.log.kept
-        self._keep(event, text)
+        self.notes.keep(event, text)
         return text
-
-    def _keep(self, event: Event, receipt: str) -> None:
-        """Into the notes, if it is of an event that the hand's file will hold. Spec: NOTE-1."""
-        if not isinstance(event, HandEvent) or isinstance(event, HandDisclosed):
-            return
-        if event.hand in self.notes:
-            receipts = self.notes[event.hand].receipts
-            if (event.digest, receipt) not in receipts:
-                receipts.append((event.digest, receipt))
 
     # --- cards ----------------------------------------------------------------------------------
 
@@ -318,9 +276,7 @@ class Checks:
             raise CheckError.of(error, what, evidence) from error
         if place not in self.proved:
             self.proved[place] = opening
-            seen = self.notes[self.chain.hand.number].cards
-            if all(place != known for _, known, _ in seen):
-                seen.append((time.time_ns() // 1_000_000, place, opening.card))
+            self.notes.see(self.chain.hand.number, place, opening.card)
         return HeldCard(place, opening.card, str(item["state"]))
 
     def _dealt(self, epoch: int) -> Event:

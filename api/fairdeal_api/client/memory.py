@@ -8,16 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from fairdeal.cards import Card
 from fairdeal.codecs import Lock, Place
 from fairdeal.ed25519 import public_key
-from fairdeal.encoding import parse_time, unhex
-from fairdeal.errors import FairdealError, StateError
+from fairdeal.encoding import unhex
+from fairdeal.errors import StateError
 from fairdeal.hashing import Digest
 from fairdeal.hashing import digest as hash_of
-from fairdeal.log.proof import Receipt
-from fairdeal.notes import FORMAT as NOTES_FORMAT
-from fairdeal.notes import Notes
 from fairdeal.seeds import LAST_EPOCH, Commitment, Seal, SeatSeed, seed_chain
 
 _FORMAT = "fairdeal-seat/1"
@@ -242,36 +238,6 @@ class Invitation:
     def used(self) -> None:
         """The token is kept."""
         self.path.unlink(missing_ok=True)
-
-
-def read_notes(path: Path, blank: Notes) -> Notes:
-    """What the notes of a hand hold already: receipts, and the cards seen.
-
-    Args:
-        path: Where they are, if there are any.
-        blank: Notes of the same hand with nothing in them. Own seeds come from the chain.
-
-    A file that is no notes of this hand is put aside, as it may be somebody's evidence.
-    """
-    try:
-        value = json.loads(path.read_bytes())
-        own = (NOTES_FORMAT, blank.log_key, blank.table, blank.hand, blank.seat)
-        if tuple([value[name] for name in ("format", "log_key", "table", "hand", "seat")]) != own:
-            raise ValueError("notes of another hand")
-        receipts = [(Digest.from_hex(one["digest"]), one["proof"]) for one in value["receipts"]]
-        cards = [
-            (parse_time(one["at"]), Place(one["epoch"], one["position"]), Card(one["card"]))
-            for one in value["cards"]
-        ]
-        [Receipt.parse(proof) for _, proof in receipts]
-    except FileNotFoundError:
-        return blank
-    except (FairdealError, ValueError, KeyError, TypeError):
-        path.replace(path.with_name(path.name + ".unread"))
-        return blank
-    blank.receipts += receipts
-    blank.cards += cards
-    return blank
 
 
 def replace(path: Path, content: bytes) -> None:

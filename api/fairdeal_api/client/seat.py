@@ -276,7 +276,7 @@ class SeatClient:
             self.checks.receipt(end[-1].header.seq)
             content = self._api.content(f"/v1/tables/{self.memory.table}/hands/{number}/transcript")
             self.checks.file(number, content)
-            self.checks.save_notes(number)
+            self.checks.notes.save(number)
             self._save_notes()
         return content
 
@@ -293,8 +293,7 @@ class SeatClient:
 
     def _save_notes(self) -> None:
         """Keep the newest hand's notes, and the newest checkpoint with them. Spec: NOTE-1."""
-        if self.checks.notes:
-            self.checks.save_notes(max(self.checks.notes))
+        self.checks.notes.save()
         if self.memory.checkpoint != self._kept:
             self.memory.save()
             self._kept = self.memory.checkpoint
