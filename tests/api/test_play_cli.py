@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +24,7 @@ from fairdeal_api.terminal import boards, results, rules
 from fairdeal_api.terminal.boards import worth
 from fairdeal_api.terminal.bots import Bot, Pace
 from fairdeal_api.terminal.menu import Menu, menu_of
+from fairdeal_api.terminal.person import Person
 from fairdeal_api.terminal.processes import RunError
 from fairdeal_api.terminal.screen import TableScreen
 from fairdeal_api.terminal.seating import Company
@@ -569,16 +571,27 @@ def test_every_hand_can_be_told(monkeypatch, name):
     assert ("A pull" in text) == (name == "kozel-played_pull.fair.json")
 
 
-def test_a_pull_off_turn_is_offered(screen, monkeypatch):
-    typed = iter(["what", "", "y"])
-    monkeypatch.setattr("builtins.input", lambda: next(typed))
+def test_a_pull_off_turn_is_offered_once(screen, monkeypatch):
+    typed = ["what", "", "y"]
+    monkeypatch.setattr("builtins.input", lambda: typed.pop(0))
     monkeypatch.setattr(boards, "draw", lambda *_: None)
-    session = Session.__new__(Session)
-    session._screen, session._company = screen, Company("kozel", 4)
-    monkeypatch.setattr(Session, "_situation", lambda *_: None)
+    company = Company("kozel", 4)
     move = card_move("pull", "6H", "7H", "8H", "9H")
-    hand = tuple(map(Card, move["names"]))
-    view = View("kozel", 0, hand, [move], {"tricks": [1, 0], "table": [{"seat": 3}]})
-    assert session._offer_pull(view) is None
-    assert session._refused == (1, True)  # not asked again before the next trick
-    assert session._offer_pull(view) == {key: move[key] for key in ("type", "seat", "cards")}
+    play = {"tricks": [1, 0], "table": [{"seat": 3}]}
+    view, state = View("kozel", 0, tuple(map(Card, move["names"])), [move], play), {"play": play}
+    state["turn"] = ()
+    session = Session.__new__(Session)
+    session._person, session._api = Person(screen, company, None), None
+    session._player, session._state, session._refused, session._told = None, state, None, 7
+    session._client = SimpleNamespace(checks=SimpleNamespace(chain=SimpleNamespace(seq=7)))
+    monkeypatch.setattr(Session, "_situation", lambda *_: None)
+    monkeypatch.setattr("fairdeal_api.terminal.session.might_pull", lambda _: True)
+    monkeypatch.setattr("fairdeal_api.terminal.session.look_around", lambda *_: (view, state))
+    made = []
+    monkeypatch.setattr(Session, "_act", lambda _, action: made.append(action))
+    session._move()
+    session._move()  # not asked again before the next trick
+    assert (made, typed) == ([], ["y"])
+    play["tricks"] = [1, 1]
+    session._move()
+    assert made == [{key: move[key] for key in ("type", "seat", "cards")}]

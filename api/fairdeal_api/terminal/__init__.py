@@ -5,7 +5,8 @@
 | `command` | the command: starts all, ends all |
 | `house` | the operator: a throw-away service or a given one, tables, hands |
 | `bots` | seats that programs play, each a client of its own |
-| `session` | the person's seat: its client, what is asked and what is done |
+| `session` | the person's seat: its client, what it tells and what is done |
+| `person` | what the person is asked |
 | `seating` | who sits where, and what they are called |
 | `lines`, `screen`, `boards` | what is printed, and what the table looks like |
 | `tale`, `results` | what has happened, in words |

@@ -18,11 +18,12 @@ from fairdeal_api.client import ApiError, CheckError, SeatClient
 from fairdeal_api.terminal import results
 from fairdeal_api.terminal.bots import Pace
 from fairdeal_api.terminal.house import House, Table, player_of
+from fairdeal_api.terminal.person import LeaveError
 from fairdeal_api.terminal.processes import RunError, ended_by_signals
 from fairdeal_api.terminal.records import Records
 from fairdeal_api.terminal.screen import TableScreen
 from fairdeal_api.terminal.seating import TITLES, YOU, Company
-from fairdeal_api.terminal.session import LeaveError, Session
+from fairdeal_api.terminal.session import Session
 
 _SECONDS_A_MOVE: Final = 0.6
 _AZI_SEATS: Final = 4

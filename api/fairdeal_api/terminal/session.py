@@ -5,7 +5,6 @@ With a player in the person's place (`--auto`) it is the same seat, and nobody i
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from rich.text import Text
@@ -15,7 +14,7 @@ from fairdeal.events import Event, HandOpened, SeedsOpened
 from fairdeal.hand import Hand, Phase
 from fairdeal_api.client import Api, ApiError, SeatClient
 from fairdeal_api.players import Player, View
-from fairdeal_api.terminal import boards, results, rules
+from fairdeal_api.terminal import boards, results
 from fairdeal_api.terminal.bots import (
     OVERTAKEN,
     Pace,
@@ -26,21 +25,15 @@ from fairdeal_api.terminal.bots import (
     might_pull,
 )
 from fairdeal_api.terminal.house import Table
-from fairdeal_api.terminal.menu import Menu, menu_of
+from fairdeal_api.terminal.person import LeaveError, Person
 from fairdeal_api.terminal.records import Records, Verdict
 from fairdeal_api.terminal.screen import TableScreen
-from fairdeal_api.terminal.seating import SUITS, YOU, Company
+from fairdeal_api.terminal.seating import YOU, Company
 from fairdeal_api.terminal.tale import TALES, Tale
 
 Json = dict[str, Any]
 
 _WAIT: Final = 5
-_LOG: Final = 12
-_ASIDE: Final = ("at", "prev", "seq", "table", "type", "v", "hand", "sigs")
-
-
-class LeaveError(Exception):
-    """The person wants to leave the table."""
 
 
 class Session:
@@ -80,6 +73,7 @@ class Session:
         self._records = records
         self._pace = pace
         self._player = player
+        self._person = Person(screen, company, client)
         self._tale: Tale | None = None
         self._told = client.checks.chain.seq
         self._state: Json = {}
@@ -130,7 +124,7 @@ class Session:
             self._keep()
 
     def _do_what_is_due(self) -> None:
-        while do_duty(self._client, self._choose_suit):
+        while do_duty(self._client, self._suit):
             self._follow(0)
         if self._hand.phase is not Phase.PLAYING:
             return
@@ -189,7 +183,11 @@ class Session:
             screen.short(root),
         )
 
-    # --- the person's move ----------------------------------------------------------------------
+    # --- the seat's move ------------------------------------------------------------------------
+
+    def _suit(self, free: list[str]) -> str:
+        """Trumps, named before any card is known."""
+        return free[0] if self._player is not None else self._person.suit(free)
 
     def _move(self) -> None:
         if YOU not in self._state.get("turn", ()) and not self._may_offer_pull():
@@ -204,9 +202,11 @@ class Session:
         if self._player is not None:
             action: Json | None = self._player(view)
         elif on_turn:
-            action = self._ask(view)
+            action = self._person.move(self._situation(view), view)
         else:
-            action = self._offer_pull(view)
+            action = self._person.pull(self._situation(view), view)
+            if action is None:
+                self._refused = self._here(view.play)
         if action is not None:
             self._act(action)
 
@@ -228,46 +228,6 @@ class Session:
         turn = self._state.get("turn", ())
         return boards.Situation(self._hand, view.play, turn, view.hand, declared)
 
-    def _ask(self, view: View) -> Json:
-        """The person's choice among its moves."""
-        screen = self._screen
-        boards.draw(screen, self._company, self._situation(view))
-        whole = menu = menu_of(screen, view)
-        menu.show()
-        while True:
-            line = self._typed("You (? helps)")
-            if line == "":
-                menu = whole
-                boards.draw(screen, self._company, self._situation(view))
-                menu.show()
-                continue
-            answer = menu.read(line)
-            if isinstance(answer, Menu):
-                menu = answer
-                menu.show()
-            elif isinstance(answer, str):
-                screen.line((answer, "italic"))
-            else:
-                return answer
-
-    def _typed(self, prompt: str) -> str:
-        """A line that is not for the table itself.
-
-        Raises:
-            LeaveError: The person leaves.
-        """
-        while True:
-            line = self._screen.ask(prompt)
-            word = None if line is None else line.lower().lstrip("/")
-            if word is None or word in ("q", "quit", "leave", "exit"):
-                raise LeaveError
-            if word in ("?", "help", "h"):
-                self._screen.page(rules.page(self._company.game))
-            elif word == "log":
-                self._show_log()
-            else:
-                return line or ""
-
     def _may_offer_pull(self) -> bool:
         """Kozel, not on turn: once before the lead of a trick and once after it."""
         play = self._state.get("play")
@@ -277,48 +237,6 @@ class Session:
 
     def _here(self, play: Json) -> tuple[int, bool]:
         return sum(play["tricks"]), bool(play["table"])
-
-    def _offer_pull(self, view: View) -> Json | None:
-        boards.draw(self._screen, self._company, self._situation(view))
-        self._screen.line("You hold four cards of one suit, and may pull this trick with them.")
-        while True:
-            word = self._typed("pull? y, or Enter to let it go by").lower()
-            if word in ("y", "yes", "pull", "p", "1"):
-                return {name: view.moves[0][name] for name in ("type", "seat", "cards")}
-            if word in ("", "n", "no"):
-                self._refused = self._here(view.play)
-                return None
-            self._screen.line(("Type y or n.", "italic"))
-
-    def _choose_suit(self, free: list[str]) -> str:
-        """The person's own trumps, before any card is known."""
-        if self._player is not None:
-            return free[0]
-        screen = self._screen
-        while True:
-            items = [
-                Text.assemble((f"{number} ", "bold"), screen.suit_in_words(suit), f" ({suit})")
-                for number, suit in enumerate(free, 1)
-            ]
-            screen.flow("Your trumps", items)
-            word = self._typed("Name them, before any card can be known")
-            for number, suit in enumerate(free, 1):
-                if word.lower() in (str(number), suit.lower(), SUITS[suit], SUITS[suit][:-1]):
-                    return suit
-            screen.line(("Type a number, a letter or the name of a suit.", "italic"))
-
-    def _show_log(self) -> None:
-        """The table's last events, with their places in the log."""
-        chain = self._client.checks.chain
-        first = max(len(chain.events) - _LOG, 0)
-        self._screen.blank()
-        for event, index in zip(chain.events[first:], chain.indices[first:], strict=True):
-            value = json.loads(event.raw)
-            rest = {name: value[name] for name in value if name not in _ASIDE}
-            text = f"{index:>5}  {event.TYPE:<16} {json.dumps(rest, ensure_ascii=False)}"
-            room = self._screen.width - 3
-            self._screen.whole((text if len(text) < room else f"{text[: room - 4]} ...", ""))
-        self._screen.blank()
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -349,7 +267,7 @@ class Session:
             return True
         self._screen.blank()
         try:
-            self._typed("Enter deals the next hand, q leaves")
+            self._person.typed("Enter deals the next hand, q leaves")
         except (LeaveError, KeyboardInterrupt):
             return False
         return True
