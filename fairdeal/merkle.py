@@ -25,6 +25,14 @@ def node_hash(left: bytes, right: bytes) -> bytes:
     return _sha256(b"\x01" + left + right).digest()
 
 
+def _parents(nodes: list[bytes]) -> list[bytes]:
+    """The nodes above pairs of nodes; above a last one without a pair there is none."""
+    pairs = iter(nodes)
+    return [
+        _sha256(b"\x01" + left + right).digest() for left, right in zip(pairs, pairs, strict=False)
+    ]
+
+
 class Tree:
     """A tree that grows at its right edge.
 
@@ -47,18 +55,16 @@ class Tree:
 
     def extend(self, leaves: Iterable[bytes]) -> None:
         """Add leaf hashes, in order; O(1) amortised for each."""
-        new, height = list(leaves), 0
+        new = list(leaves)
+        for level in self.levels:
+            if not new:
+                return
+            alone = level[-1:] if len(level) % 2 else []
+            level.extend(new)
+            new = _parents(alone + new)
         while new:
-            if height == len(self.levels):
-                self.levels.append([])
-            level = self.levels[height]
-            pairs = iter([level[-1], *new] if len(level) % 2 else new)
-            level += new
-            new = [
-                _sha256(b"\x01" + left + right).digest()
-                for left, right in zip(pairs, pairs, strict=False)
-            ]
-            height += 1
+            self.levels.append(new)
+            new = _parents(new)
 
     def append(self, leaf: bytes) -> None:
         """Add one leaf hash."""
