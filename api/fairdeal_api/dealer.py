@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from itertools import takewhile
 from typing import Any, Final
 
@@ -102,7 +103,7 @@ class Dealer:
         slot.users += 1
         await slot.lock.acquire()
         try:
-            if key is not None:
+            if key is not None and (apart or key.scope in slot.kept):
                 reply = self.replay(key) if apart else self._replay_of(slot, key)
                 if reply is not None:
                     return reply
@@ -162,7 +163,7 @@ class Dealer:
             apart: Whether it is kept apart.
             held: Whether the caller goes on holding the table's lock.
         """
-        table, slot, drafted = draft.table, draft.slot, draft.events
+        table, drafted = draft.table, draft.events
         # Written out: none of these values has anything to escape.
         if hand:
             newest = table.hand
@@ -178,25 +179,13 @@ class Dealer:
             encode_members(extra),
             cards is not None,
         )
-        seq, texts = drafted[0].header.seq, [encode_text(event.raw) for event in drafted]
-
-        def finish(first: int, receipt: str) -> bytes:
-            return parts.answer(seq, first, texts, receipt, cards)
-
-        def settle(first: int) -> None:
-            last = first + len(texts) - 1
-            if key is not None and not apart:
-                slot.keep(key.scope, last, self._reader)
-            self._settle(draft, last)
-            if not held:
-                self._leave(slot)
-
+        texts = [encode_text(event.raw) for event in drafted]
         return self._ledger.submit(
             Entry(
                 table.id,
                 table.seq,
                 [(event.header.seq, getattr(event, "hand", 0), event.raw) for event in drafted],
-                finish,
+                partial(parts.answer, cards, drafted[0].header.seq, texts),
                 draft.rows,
                 draft.step(),
                 key=key,
@@ -204,16 +193,25 @@ class Dealer:
                 hand=hand,
                 status=status,
                 kept=None if key is None else parts.encode(),
-                settle=settle,
+                settle=partial(self._settle, draft, None if apart else key, held),
             )
         )
 
-    def _settle(self, draft: Draft, newest: int) -> None:
-        """The batch is durable: the table is now what the draft says."""
+    def _settle(self, draft: Draft, key: Key | None, held: bool, first: int) -> None:
+        """The batch is durable: the table is now what the draft says.
+
+        Args:
+            draft: What was submitted.
+            key: Under what its answer is kept with the table.
+            held: Whether somebody goes on holding the table's lock.
+            first: Log index of the draft's first event.
+        """
         slot, table = draft.slot, draft.table
         before, hand = slot.table.open_hand, table.open_hand
-        slot.newest, slot.table = newest, table
-        slot.dealing, slot.next_seed = draft.dealing, draft.next_seed
+        slot.newest = first + len(draft.events) - 1
+        slot.table, slot.dealing, slot.next_seed = table, draft.dealing, draft.next_seed
+        if key is not None:
+            slot.keep(key.scope, slot.newest, self._reader)
         if hand is None:
             self._deadlines.drop(slot.id)
         elif before is None or before.deadline != hand.deadline:
@@ -224,6 +222,8 @@ class Dealer:
                 end = table.hand.reason if row.state == "aborted" and table.hand else None
                 self._metrics.hand(row.game, end or row.state)
         self._wake(slot.id)
+        if not held:
+            self._leave(slot)
 
     def _leave(self, slot: Slot) -> None:
         slot.users -= 1
@@ -243,9 +243,8 @@ class Dealer:
         return None if row is None else self._again(row, key)
 
     def _replay_of(self, slot: Slot, key: Key) -> Reply | None:
-        """The same, of a request of one of the table's hands."""
-        idx = slot.kept.get(key.scope)
-        row = None if idx is None else self._reader.answer(idx)
+        """The same, of a request of one of the table's hands whose key the table knows."""
+        row = self._reader.answer(slot.kept[key.scope])
         # Without a row it is a day ago that the hand has ended.
         return None if row is None else self._again(row, key)
 
@@ -268,7 +267,7 @@ class Dealer:
         seq = row.etag - row.events + 1
         texts = [encode_text(body) for body in found]
         cards = self._deal_again(row) if parts.dealt else None
-        return parts.answer(seq, first, texts, receipt, cards)
+        return parts.answer(cards, seq, texts, first, receipt)
 
     def _deal_again(self, row: AnswerRow) -> bytes:
         """The cards that a deal has answered with, whatever has become of them since."""

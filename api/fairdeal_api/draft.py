@@ -84,8 +84,6 @@ class Draft:
             game, at = table.terms_event.game, event.header.at
             newest = len(self.events) - 1
             self.rows.append(FinishedRow(newest, self.slot.id, self.hand.number, game, state, at))
-        elif isinstance(event, HandDisclosed) and event.hand != self.hand.number:
-            self.rows.append(DisclosureRow(self.slot.id, event.hand, len(self.events) - 1))
 
     def apply_due(self) -> None:
         """Add what the rules make due, until it is somebody else's turn. Spec: HAND-9, HAND-14."""
@@ -168,6 +166,8 @@ class Draft:
         if dealing is None:
             raise Problem("unavailable")
         self.apply(dealing.disclose(self.header))
+        if number != self.hand.number:
+            self.rows.append(DisclosureRow(self.slot.id, number, len(self.events) - 1))
 
     def close_table(self) -> None:
         """Disclose what is left and end the table. Spec: TBL-2, TBL-3."""

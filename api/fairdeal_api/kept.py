@@ -28,31 +28,30 @@ class Parts(NamedTuple):
     """Whether the cards of a deal come last."""
 
     def answer(
-        self, seq: int, first: int, texts: list[bytes], receipt: str, cards: bytes | None
+        self, cards: bytes | None, seq: int, texts: list[bytes], first: int, receipt: str
     ) -> bytes:
         """The whole answer.
 
         Args:
-            seq: Number of the first event.
-            first: Its log index.
-            texts: All events, each as a JSON string.
-            receipt: For the last event.
             cards: The openings, as JSON; there if and only if `dealt`.
+            seq: Number of the first event.
+            texts: All events, each as a JSON string.
+            first: Log index of the first event.
+            receipt: For the last one.
         """
         # Bytes throughout: one dash in the receipt's note would make wide text of all of it.
         shown = [
             b'{"seq":%d,"index":%d,"event":%b}' % event
             for event in zip(count(seq), count(first), texts, strict=False)
         ]
-        members = [
-            self.before,
-            b'"events":[%b],"receipt":%b' % (b",".join(shown), encode_text(receipt)),
-        ]
+        parts = [b"{", self.before, b',"events":[', b",".join(shown), b"]"]
+        parts += (b',"receipt":', encode_text(receipt))
         if self.after:
-            members.append(self.after)
+            parts += (b",", self.after)
         if cards is not None:
-            members.append(b'"cards":' + cards)
-        return b"{%b}" % b",".join(members)
+            parts += (b',"cards":', cards)
+        parts.append(b"}")
+        return b"".join(parts)
 
     def encode(self) -> bytes:
         """What is kept. JSON has no bare line break."""
