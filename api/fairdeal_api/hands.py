@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from fairdeal.codecs import Place
 from fairdeal.events import (
@@ -41,10 +41,11 @@ from fairdeal_api.schemas import (
 )
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 
-def _bytes_by_seat(values: Mapping[str, str]) -> dict[int, bytes]:
-    return {int(seat): bytes.fromhex(value) for seat, value in values.items()}
+def _by_seat(values: Mapping[str, str], kind: Callable[[bytes], T]) -> dict[int, T]:
+    return {int(seat): kind(bytes.fromhex(value)) for seat, value in values.items()}
 
 
 def current(draft: Draft, number: int) -> Hand:
@@ -87,7 +88,7 @@ def open_hand(draft: Draft, body: OpenHand) -> Json:
                 header=draft.header,
                 hand=draft.hand.number,
                 trumps={int(seat): suit for seat, suit in body.trumps.items()},
-                sigs=_bytes_by_seat(body.trump_sigs),
+                sigs=_by_seat(body.trump_sigs, bytes),
             )
         )
     if body.seals is not None:
@@ -120,8 +121,8 @@ def seal(draft: Draft, seals: Mapping[str, str], sigs: Mapping[str, str]) -> Non
         SeedsSealed(
             header=draft.header,
             hand=draft.hand.number,
-            seals={seat: Seal(value) for seat, value in _bytes_by_seat(seals).items()},
-            sigs=_bytes_by_seat(sigs),
+            seals=_by_seat(seals, Seal),
+            sigs=_by_seat(sigs, bytes),
         )
     )
 
@@ -158,8 +159,8 @@ def open_seeds(
             hand=hand.number,
             epoch=epoch,
             head=under,
-            seeds={seat: SeatSeed(value) for seat, value in _bytes_by_seat(seeds).items()},
-            sigs=_bytes_by_seat(sigs),
+            seeds=_by_seat(seeds, SeatSeed),
+            sigs=_by_seat(sigs, bytes),
         )
     )
     if not draft.hand.missing_seeds:

@@ -206,15 +206,18 @@ class Ledger:
         rows, index = Rows(), self._head.size
         for entry in entries:
             entry.first = first = index
-            step = entry.step
+            table, step = entry.table, entry.step
             before = None if step is None else step[0]
             for seq, hand, raw in entry.events:
-                rows.events.append((index, entry.table, seq, hand, before, raw, leaf_hash(raw)))
-                before = index if entry.table else None
+                rows.events.append((index, table, seq, hand, before, raw, leaf_hash(raw)))
+                before = index if table else None
                 index += 1
             if step is not None:
-                old_seq = entry.seq - len(entry.events)
-                rows.moves.append((entry.table, old_seq, step[0], entry.seq, *step[1:], index - 1))
+                newest, number, state, patience, due = step
+                old = entry.seq - len(entry.events)
+                rows.moves.append(
+                    (table, old, newest, entry.seq, number, state, patience, due, index - 1)
+                )
             for other in entry.rows:
                 rows.add(other, first)
         return rows
@@ -228,26 +231,30 @@ class Ledger:
             new = Head(len(tree), tree.root(), old.epoch, now)
             note = Checkpoint(self._key.name, new.size, new.root).sign(self._key)
             receipts = Receipts(tree, new.size, note)
-        finished = [(entry, self._finish(entry, receipts, now, rows)) for entry in entries]
+        finished = []
+        for entry in entries:
+            receipt = ""
+            if entry.events and receipts is not None:
+                receipt = receipts.text(entry.first + len(entry.events) - 1)
+            answer = entry.finish(entry.first, receipt)
+            finished.append((entry, answer))
+            if entry.key is not None:
+                self._keep(entry, entry.key, answer, now, rows)
         self._head = new
         return Batch(old, new, note, rows), finished
 
-    def _finish(self, entry: Entry, receipts: Receipts | None, now: int, rows: Rows) -> bytes:
-        receipt = ""
-        if entry.events and receipts is not None:
-            receipt = receipts.text(entry.first + len(entry.events) - 1)
-        answer = entry.finish(entry.first, receipt)
-        if (key := entry.key) is not None:
-            kept, out, idx = answer, 0, None
-            if entry.kept is not None:
-                kept, out = entry.kept, len(entry.events)
-                idx = entry.first + out - 1
-            table, hand = entry.table, entry.hand
-            sealed = self._seal(table, hand, kept)
-            (rows.answers_apart if entry.apart else rows.answers).append(
-                (idx, *key, table, hand, entry.status, entry.seq, out, now, sealed)
-            )
-        return answer
+    def _keep(self, entry: Entry, key: Key, answer: bytes, now: int, rows: Rows) -> None:
+        """Keep an answer, or what of it is not in the log anyway."""
+        kept, out, last = answer, 0, None
+        if entry.kept is not None:
+            kept, out = entry.kept, len(entry.events)
+            last = entry.first + out - 1
+        table, hand = entry.table, entry.hand
+        sealed = self._seal(table, hand, kept)
+        scope, request = key
+        (rows.answers_apart if entry.apart else rows.answers).append(
+            (last, scope, request, table, hand, entry.status, entry.seq, out, now, sealed)
+        )
 
     def _done(
         self,
