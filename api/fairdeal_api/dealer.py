@@ -263,7 +263,7 @@ class Dealer:
         covering = self._reader.checkpoint_over(last)
         if covering is None:
             raise Problem("unavailable")  # cannot be: they came in one transaction
-        receipt = self._ledger.receipt_at(last, *covering).text()
+        receipt = self._ledger.receipt_at(last, *covering).text().encode()
         seq = row.etag - row.events + 1
         texts = [encode_text(body) for body in found]
         cards = self._deal_again(row) if parts.dealt else None

@@ -6,7 +6,6 @@ the cards of a deal from seeds that are stored sealed: together nine tenths of a
 
 from __future__ import annotations
 
-from itertools import count
 from typing import NamedTuple, Self
 
 from fairdeal_api.json_bytes import encode_text
@@ -28,7 +27,7 @@ class Parts(NamedTuple):
     """Whether the cards of a deal come last."""
 
     def answer(
-        self, cards: bytes | None, seq: int, texts: list[bytes], first: int, receipt: str
+        self, cards: bytes | None, seq: int, texts: list[bytes], first: int, receipt: bytes
     ) -> bytes:
         """The whole answer.
 
@@ -37,12 +36,12 @@ class Parts(NamedTuple):
             seq: Number of the first event.
             texts: All events, each as a JSON string.
             first: Log index of the first event.
-            receipt: For the last one.
+            receipt: For the last one, in UTF-8.
         """
         # Bytes throughout: one dash in the receipt's note would make wide text of all of it.
         shown = [
-            b'{"seq":%d,"index":%d,"event":%b}' % event
-            for event in zip(count(seq), count(first), texts, strict=False)
+            b'{"seq":%d,"index":%d,"event":%b}' % (seq + at, first + at, text)
+            for at, text in enumerate(texts)
         ]
         parts = [b"{", self.before, b',"events":[', b",".join(shown), b"]"]
         parts += (b',"receipt":', encode_text(receipt))

@@ -69,7 +69,7 @@ class Entry:
         seq: The table's newest event number, after this entry.
         events: `(seq, hand, bytes)` of each event.
         finish: Makes the answer's bytes, given the log index of the first event, and a receipt for
-            the last; empty if there was no event. It must not fail.
+            the last, in UTF-8; empty if there was no event. It must not fail.
         rows: What else is written. A log index in them counts from this entry's first event.
         step: The table's, if there was a table before.
         key: Under what to keep the answer, if it is to be kept.
@@ -86,7 +86,7 @@ class Entry:
     table: str
     seq: int
     events: list[tuple[int, int, bytes]]
-    finish: Callable[[int, str], bytes]
+    finish: Callable[[int, bytes], bytes]
     rows: Sequence[Row] = ()
     step: Step | None = None
     key: Key | None = None
@@ -233,9 +233,9 @@ class Ledger:
             receipts = Receipts(tree, new.size, note)
         finished = []
         for entry in entries:
-            receipt = ""
+            receipt = b""
             if entry.events and receipts is not None:
-                receipt = receipts.text(entry.first + len(entry.events) - 1)
+                receipt = receipts.encode(entry.first + len(entry.events) - 1)
             answer = entry.finish(entry.first, receipt)
             finished.append((entry, answer))
             if entry.key is not None:

@@ -12,9 +12,9 @@ from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import VerifierKey, unbase64
 from fairdeal.merkle import Tree, leaf_hash, verify_inclusion
 
-_HEAD: Final = "c2sp.org/tlog-proof@v1\n"
+_HEAD: Final = b"c2sp.org/tlog-proof@v1\n"
 _PROOF: Final = re.compile(
-    re.escape(_HEAD) + r"index (0|[1-9][0-9]{0,15})\n((?:[A-Za-z0-9+/=]+\n){0,63})\n(.+)",
+    re.escape(_HEAD.decode()) + r"index (0|[1-9][0-9]{0,15})\n((?:[A-Za-z0-9+/=]+\n){0,63})\n(.+)",
     re.ASCII | re.DOTALL,
 )
 
@@ -30,7 +30,8 @@ class Receipt:
 
     def text(self) -> str:
         """As it is sent and kept."""
-        return _text(self.index, [b2a_base64(node) for node in self.path], self.note)
+        lines = [b2a_base64(node) for node in self.path]
+        return _encode(self.index, lines, self.note.encode()).decode()
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -58,7 +59,7 @@ class Receipt:
 
 
 class Receipts:
-    """Receipts under one checkpoint, as texts.
+    """Receipts under one checkpoint, as they are sent.
 
     Entries of one batch are neighbours, and above the highest bit in which two indices differ
     their paths are the same: that is not looked up and written again.
@@ -72,17 +73,17 @@ class Receipts:
             size: Of the checkpoint.
             note: The checkpoint, signed.
         """
-        self._tree, self._size, self._note = tree, size, note
+        self._tree, self._size, self._note = tree, size, note.encode()
         self._last = 1 << 63  # so far from every index that nothing is the same
         self._lines: list[bytes] = []
 
-    def text(self, index: int) -> str:
-        """An entry's; it must be one that the checkpoint covers."""
+    def encode(self, index: int) -> bytes:
+        """An entry's text in UTF-8; the entry must be one that the checkpoint covers."""
         nodes = self._tree.siblings(index, self._size, (index ^ self._last).bit_length())
         self._lines[: len(nodes)] = [b2a_base64(node) if node else b"" for node in nodes]
         self._last = index
-        return _text(index, self._lines, self._note)
+        return _encode(index, self._lines, self._note)
 
 
-def _text(index: int, lines: list[bytes], note: str) -> str:
-    return f"{_HEAD}index {index}\n{b''.join(lines).decode()}\n{note}"
+def _encode(index: int, lines: list[bytes], note: bytes) -> bytes:
+    return b"%bindex %d\n%b\n%b" % (_HEAD, index, b"".join(lines), note)

@@ -295,11 +295,11 @@ def test_receipts_of_one_checkpoint_are_those_made_one_by_one(data):
     """Of neighbours, as a batch has them, and in any order."""
     tree = Tree(leaf_hash(b"%d" % n) for n in range(300))
     size = data.draw(st.integers(1, 300))
-    receipts = Receipts(tree, size, "note\n")
+    receipts = Receipts(tree, size, "nöte\n")
     run = data.draw(st.lists(st.integers(0, size - 1), min_size=1))
     for index in [*sorted(run), *run]:
         path = tuple(tree.inclusion_path(index, size))
-        assert receipts.text(index) == Receipt(index, path, "note\n").text()
+        assert receipts.encode(index).decode() == Receipt(index, path, "nöte\n").text()
 
 
 RECEIPT = BOOK.receipt(4).text()

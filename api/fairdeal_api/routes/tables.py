@@ -121,14 +121,14 @@ async def create_table(call: Call) -> Reply:
     ]
     rows += [SeatRow(table_id, seat, digest(code), None) for seat, code in codes.items()]
 
-    def finish(first: int, receipt: str) -> bytes:
+    def finish(first: int, receipt: bytes) -> bytes:
         return encode(
             {
                 "table": table_id,
                 "state": "idle",
                 "seq": 0,
                 "events": [{"seq": 0, "index": first, "event": event.raw.decode("ascii")}],
-                "receipt": receipt,
+                "receipt": receipt.decode(),
                 "terms": table.terms.hex(),
                 "next_commitment": commitment.hex(),
                 "log_key": event.log_key,
