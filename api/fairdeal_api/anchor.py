@@ -69,6 +69,8 @@ class Anchor:
         self.path = path
         self._flags = os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_RDWR if moves else os.O_RDONLY)
         self._descriptor = -1
+        self._file: os.stat_result
+        """Which file is open; after `load`."""
         self._content = b""
         self._newest = 0
 
@@ -96,6 +98,7 @@ class Anchor:
         try:
             if self._descriptor < 0:
                 self._descriptor = os.open(self.path, self._flags)
+                self._file = os.fstat(self._descriptor)
             self._content = os.pread(self._descriptor, SLOT * _SLOTS, 0)
         except OSError as error:
             raise StartRefused(
@@ -169,8 +172,7 @@ class Anchor:
             AnchorMoved: The file is not as this process left it.
             OSError: The result is unknown.
         """
-        named, held = self.path.stat(), os.fstat(self._descriptor)
-        if (named.st_ino, named.st_dev) != (held.st_ino, held.st_dev) or (
+        if not os.path.samestat(self.path.stat(), self._file) or (
             os.pread(self._descriptor, SLOT * _SLOTS, 0) != self._content
         ):
             raise AnchorMoved
