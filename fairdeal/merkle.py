@@ -59,9 +59,9 @@ class Tree:
         for level in self.levels:
             if not new:
                 return
-            alone = level[-1:] if len(level) % 2 else []
+            unpaired = [level[-1], *new] if len(level) % 2 else new
             level.extend(new)
-            new = _parents(alone + new)
+            new = _parents(unpaired)
         while new:
             self.levels.append(new)
             new = _parents(new)
@@ -126,7 +126,7 @@ class Tree:
         Raises:
             ValueError: There is no such leaf.
         """
-        if not 0 <= index < size <= len(self):
+        if not 0 <= index < size <= len(self.levels[0]):
             raise ValueError("no such leaf in a tree of this size")
         found, full = [], size
         for level, partial in zip(self.levels[:below], self.edge(size)[0], strict=False):
