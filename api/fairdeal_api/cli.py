@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from fairdeal_api import __version__
 from fairdeal_api.commands.common import (
@@ -242,10 +243,14 @@ def show_config(settings: Settings) -> None:
     typer.echo(f"# keys: {settings.keys_path}")
 
 
+# Made here, with what else takes a while before a command can be stopped in order.
+_command = get_command(app)
+
+
 def main() -> None:
     """Run the command."""
     _hold_descriptors()
-    app()
+    _command()
 
 
 def _hold_descriptors() -> None:

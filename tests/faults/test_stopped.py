@@ -87,6 +87,34 @@ def test_who_starts_a_command_deaf_to_ctrl_c_has_it_so(tmp_path):
         assert out.endswith(" 0.1.0\n"), way
 
 
+BUILDS = """
+import sys, typer.main
+reads = typer.main.get_params_from_function
+def waits(function):
+    typer.main.get_params_from_function = reads
+    print("here", flush=True)
+    sys.stdin.readline()
+    return reads(function)
+typer.main.get_params_from_function = waits
+sys.argv = ["it", "--version"]
+"""
+
+
+@pytest.mark.parametrize("way", ["main", "control"])
+def test_ctrl_c_while_the_options_are_put_together(way):
+    code = (
+        BUILDS
+        + {
+            "main": "from fairdeal_api.__main__ import main; main()",
+            "control": "from fairdeal_api import cli; cli.main()",
+        }[way]
+    )
+    with started("", code, signal.SIG_DFL) as process:
+        out, err = process.communicate("\n", timeout=30)
+    assert (process.returncode, out) == (-signal.SIGINT, "")
+    assert err.endswith("KeyboardInterrupt\n") if way == "control" else err == ""
+
+
 @pytest.mark.parametrize("package", ["fairdeal_api.cli", "fairdeal_verifier.command"])
 def test_the_control_python_s_own_way_is_a_page_of_text(package):
     slow = next(one for one in SLOW.values() if one.startswith(package.partition(".")[0]))

@@ -33,6 +33,8 @@ from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Rotation, read_rotations
 
 CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
+# Made here, with what else takes a while before the command can be stopped in order.
+_PARSER = parser()
 
 
 def _key_text(option: str | None) -> str | None:
@@ -227,7 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 clean, 1 findings, 2 usage, 3 incomplete, 4 unreadable.
     """
-    options = parser().parse_args(arguments)
+    options = _PARSER.parse_args(arguments)
     try:
         return _COMMANDS[options.command](options)
     except IncompleteError as error:

@@ -4,15 +4,15 @@ Runs installed, as `python3 -m fairdeal_verifier`, from a zip, and as
 `python3 -I -S fairdeal_verifier` from a folder that was only copied.
 """
 
+import os
 import signal
 import sys
-from pathlib import Path
 
 if not __package__:
     # Run by the name of the folder: Python has put the folder itself on the path, and its modules
     # would hide others. What is needed is the folder above, and last.
     sys.path[0:1] = []
-    sys.path.append(str(Path(__file__).resolve().parent.parent))
+    sys.path.append(os.path.realpath(f"{__file__}/../.."))
 
 
 def main() -> int:
