@@ -16,6 +16,7 @@ MAX_BODY: Final = 64 * 1024
 MAX_DEPTH: Final = 16
 MAX_INTEGER: Final = 2**53 - 1
 
+_SPACE: Final = " \t\n\r"
 # A text that does not end is a token as well. Were its last quote asked for, the search would begin
 # anew at each quote inside it: a quarter of a minute for 64 KiB.
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
@@ -42,12 +43,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-_decode = json.JSONDecoder(
+_read = json.JSONDecoder(
     object_pairs_hook=_object,
     parse_float=_refuse_number,
     parse_int=_integer,
     parse_constant=_refuse_number,
-).decode
+).raw_decode
 
 
 def _too_deep(body: bytes) -> bool:
@@ -77,7 +78,10 @@ def parse(body: bytes) -> Any:  # noqa: ANN401 - any JSON value
         raise Problem("malformed_json")
     try:
         # UTF-16 and a byte order mark fail here or in the scanner: neither is a JSON value.
-        value = _decode(body.decode("utf-8"))
+        text = body.decode("utf-8").strip(_SPACE)
+        value, end = _read(text)
+        if end != len(text):
+            raise Problem("malformed_json")
         if b"\\u" in body:
             # Only an escape can bring a lone surrogate into a text that was UTF-8.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
