@@ -20,9 +20,9 @@ def encode_text(value: str | bytes) -> bytes:
 
 def encode_members(value: dict[str, Any]) -> bytes:
     """The members of an object in JSON, without its braces."""
-    raw = [(name, member) for name, member in value.items() if type(member) is Raw]
-    if not raw:
+    if Raw not in map(type, value.values()):
         return to_json(value)[1:-1]
+    raw = [(name, member) for name, member in value.items() if type(member) is Raw]
     rest = to_json({n: member for n, member in value.items() if type(member) is not Raw})[1:-1]
     members = [b'"%b":%b' % (name.encode(), member) for name, member in raw]
     return b",".join([rest, *members] if rest else members)
