@@ -15,20 +15,18 @@ from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
 
 
-class _Service(FastAPI):
-    """FastAPI's application with one layer around its router, instead of eight.
+class _Bare(FastAPI):
+    """FastAPI's application without the eight layers around its router.
 
-    The layers that it puts there by default answer errors with what was sent, or with a traceback.
-    The gate and the endpoints answer with problems.
+    They answer errors with what was sent, or with a traceback. The gate and the endpoints answer
+    with problems.
     """
 
-    service: Service
-
     def build_middleware_stack(self) -> ASGIApp:
-        return Gate(self.router, self.service)
+        return self.router
 
 
-def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
+def create_app(settings: Settings, service: Service | None = None) -> ASGIApp:
     """The application over a data folder.
 
     Args:
@@ -46,7 +44,7 @@ def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
         finally:
             await opened.stop()
 
-    app = _Service(
+    app = _Bare(
         title="fairdeal",
         openapi_url=None,
         docs_url=None,
@@ -56,6 +54,6 @@ def create_app(settings: Settings, service: Service | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},
         lifespan=lifespan,
     )
-    app.service = opened
     app.router.routes[:] = routes(all_operations())
-    return app
+    # Outermost, as almost every request goes from it to its endpoint without the application.
+    return Gate(app, opened)
