@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -40,44 +41,63 @@ _IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
 _ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
 _MEDIA_TYPE = re.compile(rb'application/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
 _SEAT = re.compile(r"[0-9]")
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _NAMES: Final = frozenset(name for model in Request.__subclasses__() for name in model.model_fields)
 """Of the members of all bodies."""
 _QUERY_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}|-1")
 
 
 class Call:
-    """One request."""
+    """One request, from the gate to its answer."""
 
     __slots__ = (
+        "_doubled",
         "_receive",
         "headers",
         "method",
         "params",
         "path",
         "request_id",
+        "route",
         "scope",
         "service",
+        "status",
     )
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    params: dict[str, str]
+    """Of the path; the gate or the router finds them."""
+    request_id: str
+    """Given by the gate."""
+
+    def __init__(self, scope: Scope, receive: Receive, service: Service) -> None:
         """Take the request apart, once."""
         self.scope = scope
         self._receive = receive
-        self.params: dict[str, str] = scope["path_params"]
+        self.service = service
         self.method: str = scope["method"]
         self.path: str = scope["path"]
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        self.request_id: str = scope["fairdeal.request_id"]
-        self.service: Service = scope["fairdeal.service"]
+        headers = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(headers)
+        self._doubled: Collection[bytes] = (
+            () if len(headers) == len(self.headers) else _doubled(headers)
+        )
+        self.route = ""
+        self.status = 500  # until there is an answer
 
     # --- headers --------------------------------------------------------------------------------
 
+    def own_id(self) -> str | None:
+        """The id that the caller gives the request, if it is well formed."""
+        if b"x-request-id" in self.headers:
+            for name, value in self.scope["headers"]:
+                if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+                    return str(value.decode())
+        return None
+
     def _single(self, name: bytes) -> bytes | None:
-        value = self.headers.get(name)
-        headers = self.scope["headers"]
-        if len(headers) != len(self.headers) and sum(key == name for key, _ in headers) > 1:
+        if name in self._doubled:
             raise Problem("header_invalid")
-        return value
+        return self.headers.get(name)
 
     def bearer(self) -> str:
         """The credential, or `credential_missing`."""
@@ -95,16 +115,17 @@ class Call:
             raise Problem("header_invalid")
         return value
 
-    def key(self, credential: bytes, request: bytes) -> Key:
+    def key(self, credential: bytes, idempotency: bytes, request: bytes) -> Key:
         """Under what this POST's answer is kept: credential, method, path and Idempotency-Key.
 
         Args:
             credential: Digest of the caller's.
+            idempotency: The Idempotency-Key.
             request: SHA-256 of the body.
         """
         # Neither a method nor an Idempotency-Key has a line break, and a credential has 32 bytes.
         where = f"{self.method}\n{self.path}\n".encode()
-        return Key(hashlib.sha256(credential + where + self.idempotency_key()).digest(), request)
+        return Key(hashlib.sha256(credential + where + idempotency).digest(), request)
 
     def if_match(self) -> int | None:
         """The version that If-Match asks for."""
@@ -197,9 +218,16 @@ class Call:
         body = await self.body()
         value = strict_json.parse(body) if body else {}
         try:
-            return model.model_validate(value), hashlib.sha256(body).digest()
+            # What `model_validate` calls, after it has looked at options that nobody gives here.
+            found: M = model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
             raise _invalid(error, value) from None
+        return found, hashlib.sha256(body).digest()
+
+
+def _doubled(headers: Iterable[Header]) -> Collection[bytes]:
+    """The names of headers that came more than once."""
+    return [name for name, count in Counter(name for name, _ in headers).items() if count > 1]
 
 
 def _invalid(error: ValidationError, body: object) -> Problem:
@@ -238,7 +266,7 @@ def _pointer(places: Iterable[int | str], body: object) -> str:
 
 
 class Endpoint:
-    """An ASGI application that runs one handler and turns every error into a problem."""
+    """Runs one handler and turns every error into a problem."""
 
     def __init__(self, handler: Handler, route: str, *, public: bool) -> None:
         """Wrap a handler.
@@ -252,43 +280,46 @@ class Endpoint:
         self._route = route
         self._extra = _PUBLIC if public else _SECURITY
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer a request that came by the router, as an ASGI application does."""
+        call: Call = scope["fairdeal.call"]
+        call.params = scope["path_params"]
+        await self.answer(call, send)
+
+    async def answer(self, call: Call, send: Send) -> None:
         """Answer one request."""
-        scope["fairdeal.route"] = self._route
+        call.route = self._route
         try:
-            reply = await self._handler(Call(scope, receive))
+            reply = await self._handler(call)
         except Problem as problem:
-            reply = problem_reply(problem, scope)
+            reply = problem_reply(problem, call)
         except FairdealError as error:
-            reply = problem_reply(problems.from_core(error), scope)
+            reply = problem_reply(problems.from_core(error), call)
         except Exception as error:  # noqa: BLE001 - nothing of it may reach the caller or the log
             LOG.write(
                 "request.failed",
                 error=type(error).__name__,
-                request=scope["fairdeal.request_id"],
+                request=call.request_id,
                 route=self._route,
             )
-            reply = problem_reply(Problem("internal"), scope)
-        await send_reply(reply, scope, send, self._extra)
+            reply = problem_reply(Problem("internal"), call)
+        await send_reply(reply, call, send, self._extra)
 
 
-def problem_reply(problem: Problem, scope: Scope) -> Reply:
+def problem_reply(problem: Problem, call: Call) -> Reply:
     """A problem as an answer."""
-    scope["fairdeal.code"] = problem.code
-    body = problems.encode(problem, scope["fairdeal.request_id"])
+    body = problems.encode(problem, call.request_id)
     return Reply(body, problem.kind.status, problems.headers_of(problem))
 
 
-async def send_reply(
-    reply: Reply, scope: Scope, send: Send, extra: list[Header] | None = None
-) -> None:
+async def send_reply(reply: Reply, call: Call, send: Send, extra: list[Header] = _PUBLIC) -> None:
     """Send an answer."""
-    scope["fairdeal.status"] = reply.status
+    call.status = reply.status
     headers = [
         *reply.headers,
-        (b"content-length", str(len(reply.body)).encode()),
-        (b"x-request-id", scope["fairdeal.request_id"].encode()),
-        *(() if reply.whole else _PUBLIC if extra is None else extra),
+        (b"content-length", b"%d" % len(reply.body)),
+        (b"x-request-id", call.request_id.encode()),
+        *(() if reply.whole else extra),
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

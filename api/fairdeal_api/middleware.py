@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fairdeal_api import system
-from fairdeal_api.http import problem_reply, send_reply
+from fairdeal_api.http import Call, problem_reply, send_reply
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
 from fairdeal_api.routes import all_operations
@@ -19,8 +18,6 @@ from fairdeal_api.routes.dispatch import Dispatch
 
 if TYPE_CHECKING:
     from fairdeal_api.service import Service
-
-_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 def _refused(error: HTTPException) -> Problem:
@@ -50,45 +47,44 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["fairdeal.request_id"] = self._id(scope)
-        scope["fairdeal.service"] = self._service
-        metrics = self._service.metrics
         started = time.perf_counter_ns()
-        at_work = self._in_flight - len(self._service.bodies)
-        if at_work >= self._limit or self._service.draining:
-            await send_reply(problem_reply(Problem("unavailable"), scope), scope, send)
-            metrics.count("", 503, 0)
+        service = self._service
+        call = Call(scope, receive, service)
+        call.request_id = call.own_id() or f"{self._prefix}-{next(self._count)}"
+        if service.draining or self._is_full():
+            await self._refuse("unavailable", call, send)
             return
-        if self._service.frozen and scope["method"] not in ("GET", "HEAD"):
-            await send_reply(problem_reply(Problem("log_frozen"), scope), scope, send)
-            metrics.count("", 503, 0)
+        if service.frozen and call.method not in ("GET", "HEAD"):
+            await self._refuse("log_frozen", call, send)
             return
         self._in_flight += 1
         try:
-            found = self._find(scope["method"], scope["path"])
+            found = self._find(call.method, call.path)
             if found is None:
+                scope["fairdeal.call"] = call
                 await self._app(scope, receive, send)
             else:
-                endpoint, scope["path_params"] = found
-                await endpoint(scope, receive, send)
+                endpoint, call.params = found
+                await endpoint.answer(call, send)
         except HTTPException as error:
-            await send_reply(problem_reply(_refused(error), scope), scope, send)
+            await send_reply(problem_reply(_refused(error), call), call, send)
         finally:
             self._in_flight -= 1
-            status = scope.get("fairdeal.status", 500)
             took = (time.perf_counter_ns() - started) // 1000
-            metrics.count(scope.get("fairdeal.route", ""), status, took)
-            if status >= 500 or self._service.settings.log_requests:
+            service.metrics.count(call.route, call.status, took)
+            if call.status >= 500 or service.settings.log_requests:
                 LOG.write(
                     "request",
-                    request=scope["fairdeal.request_id"],
-                    route=scope.get("fairdeal.route", ""),
-                    status=status,
+                    request=call.request_id,
+                    route=call.route,
+                    status=call.status,
                     duration_ms=took // 1000,
                 )
 
-    def _id(self, scope: Scope) -> str:
-        for name, value in scope["headers"]:
-            if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
-                return str(value.decode())
-        return f"{self._prefix}-{next(self._count)}"
+    def _is_full(self) -> bool:
+        """Whether as many requests are at work as may be; one that awaits its body is not."""
+        return self._in_flight - len(self._service.bodies) >= self._limit
+
+    async def _refuse(self, code: str, call: Call, send: Send) -> None:
+        await send_reply(problem_reply(Problem(code), call), call, send)
+        self._service.metrics.count("", 503, 0)

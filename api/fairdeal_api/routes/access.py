@@ -110,7 +110,8 @@ def check_operator(caller: Caller) -> None:
 async def operators_post(call: Call, model: type[M]) -> tuple[M, Slot, Key]:
     """What an operator's POST to a table brings: its body, the table, where its answer is kept."""
     caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()  # before the body is read, as a request without one is refused anyway
+    # Before the body is read, as a request without one is refused anyway.
+    idempotency = call.idempotency_key()
     body, request = await call.model(model)
     slot = operators_slot(call, caller)
-    return body, slot, call.key(caller.digest, request)
+    return body, slot, call.key(caller.digest, idempotency, request)

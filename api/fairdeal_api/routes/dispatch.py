@@ -34,7 +34,7 @@ class Dispatch:
         """The endpoint and the path's parameters."""
         found = self._found
         last = method, path.rpartition("/")[2]
-        for match, endpoint in found.get(last) or found.get((method, None), ()):
+        for match, endpoint in found.get(last) or found.get((method, None)) or ():
             if params := match(path):
                 return endpoint, params.groupdict()
         return None

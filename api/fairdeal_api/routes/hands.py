@@ -215,7 +215,7 @@ async def close_hand(call: Call) -> Reply:
 async def apply_actions(call: Call) -> Reply:
     """Play. Spec: HAND-9."""
     caller = call.service.credentials.caller(call.bearer())
-    call.idempotency_key()
+    idempotency = call.idempotency_key()
     body, request = await call.model(Actions)
     slot = somebodys_slot(call, caller)
     number = hand_number(call)
@@ -226,7 +226,7 @@ async def apply_actions(call: Call) -> Reply:
         still_holding(call, caller, lambda draft: hands.act(draft, number, body)),
         version=call.if_match(),
         hand=number,
-        key=call.key(caller.digest, request),
+        key=call.key(caller.digest, idempotency, request),
     )
 
 

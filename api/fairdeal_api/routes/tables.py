@@ -77,7 +77,7 @@ async def create_table(call: Call) -> Reply:
     """Open a table. Spec: TBL-1."""
     service = call.service
     caller = service.credentials.operator(call.bearer())
-    call.idempotency_key()
+    idempotency = call.idempotency_key()
     body, request = await call.model(CreateTable)
     check_key(call, caller)
     if body.test_seed is not None and service.settings.mode != "test":
@@ -138,7 +138,8 @@ async def create_table(call: Call) -> Reply:
         )
 
     entry = Entry(table_id, 0, [(0, 0, event.raw)], finish, rows)
-    reply = await service.dealer.write_apart(call.key(caller.digest, request), entry, 201)
+    key = call.key(caller.digest, idempotency, request)
+    reply = await service.dealer.write_apart(key, entry, 201)
     if REPLAYED not in reply.headers:
         slots.add(Slot(table_id, caller.name, table, entry.first, test_seed, next_seed=seed))
     return reply
@@ -158,14 +159,14 @@ async def create_table(call: Call) -> Reply:
 async def claim_seat(call: Call) -> Reply:
     """Claim a seat."""
     service = call.service
-    call.idempotency_key()
+    idempotency = call.idempotency_key()
     body, request = await call.model(Claim)
     claim = digest(body.code)
     row = service.reader.seat_by_claim(claim)
     if row is None:
         raise Problem("claim_unknown")
     # The code is the credential: nobody else can meet this key.
-    key = call.key(claim, request)
+    key = call.key(claim, idempotency, request)
     slot = service.dealer.slots.get(row.table_id)
     slot.users += 1
     try:
