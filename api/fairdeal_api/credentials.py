@@ -21,7 +21,7 @@ from fairdeal_api.store import Reader
 from fairdeal_api.system import StartRefused
 
 LIVE, TEST, SEAT, CLAIM = "fd_live_", "fd_test_", "fds_", "fdc_"
-_SECRET: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_SECRET: Final = re.compile(f"({LIVE}|{TEST}|{SEAT})[A-Za-z0-9_-]{{43}}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}")
 _SCHEMA: Final = """
 CREATE TABLE operator_keys (
@@ -167,14 +167,16 @@ class Credentials:
         Raises:
             Problem: `credential_unknown`; `test_only` or `live_only` for a key of the other mode.
         """
-        if secret.startswith(SEAT) and _SECRET.fullmatch(secret, len(SEAT)):
+        found = _SECRET.fullmatch(secret)
+        kind = found[1] if found else None
+        if kind == SEAT:
             wanted = digest(secret)
             row = self._reader.seat_by_token(wanted)
             if row is not None and row.token and hmac.compare_digest(row.token, wanted):
                 return SeatHolder(row.table_id, row.seat, wanted)
-        elif secret.startswith((LIVE, TEST)) and _SECRET.fullmatch(secret, len(LIVE)):
-            if secret.startswith(TEST) != (self._mode == "test"):
-                raise Problem("test_only" if secret.startswith(TEST) else "live_only")
+        elif kind is not None:
+            if (kind == TEST) != (self._mode == "test"):
+                raise Problem("test_only" if kind == TEST else "live_only")
             wanted = digest(secret)
             key = self._operators.find(wanted)
             if key is not None and key.mode == self._mode:
