@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 from starlette.types import Receive, Scope, Send
 
-from fairdeal.errors import FairdealError
 from fairdeal_api import problems, strict_json
 from fairdeal_api.kept import Key
-from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import CORS, Header, Reply
 from fairdeal_api.schemas import Request
@@ -53,12 +51,12 @@ class Call:
     __slots__ = (
         "_doubled",
         "_receive",
+        "endpoint",
         "headers",
         "method",
         "params",
         "path",
         "request_id",
-        "route",
         "scope",
         "service",
         "status",
@@ -81,7 +79,7 @@ class Call:
         self._doubled: Collection[bytes] = (
             () if len(headers) == len(self.headers) else _doubled(headers)
         )
-        self.route = ""
+        self.endpoint = NOWHERE
         self.status = 500  # until there is an answer
 
     # --- headers --------------------------------------------------------------------------------
@@ -266,7 +264,9 @@ def _pointer(places: Iterable[int | str], body: object) -> str:
 
 
 class Endpoint:
-    """Runs one handler and turns every error into a problem."""
+    """A handler, and what belongs to each of its answers."""
+
+    __slots__ = ("extra", "handler", "route")
 
     def __init__(self, handler: Handler, route: str, *, public: bool) -> None:
         """Wrap a handler.
@@ -276,34 +276,22 @@ class Endpoint:
             route: The path's template, for logs and metrics.
             public: Whether browsers of any origin may read the answer.
         """
-        self._handler = handler
-        self._route = route
-        self._extra = _PUBLIC if public else _SECURITY
+        self.handler = handler
+        self.route = route
+        self.extra = _PUBLIC if public else _SECURITY
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer a request that came by the router, as an ASGI application does."""
+    async def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> None:
+        """Let the router tell the gate what it has found; it runs that as an application."""
         call: Call = scope["fairdeal.call"]
-        call.params = scope["path_params"]
-        await self.answer(call, send)
+        call.endpoint, call.params = self, scope["path_params"]
 
-    async def answer(self, call: Call, send: Send) -> None:
-        """Answer one request."""
-        call.route = self._route
-        try:
-            reply = await self._handler(call)
-        except Problem as problem:
-            reply = problem_reply(problem, call)
-        except FairdealError as error:
-            reply = problem_reply(problems.from_core(error), call)
-        except Exception as error:  # noqa: BLE001 - nothing of it may reach the caller or the log
-            LOG.write(
-                "request.failed",
-                error=type(error).__name__,
-                request=call.request_id,
-                route=self._route,
-            )
-            reply = problem_reply(Problem("internal"), call)
-        await send_reply(reply, call, send, self._extra)
+
+async def _nowhere(_call: Call) -> Reply:
+    raise Problem("not_found")
+
+
+NOWHERE: Final = Endpoint(_nowhere, "", public=True)
+"""Before a request's endpoint is found, and if there is none."""
 
 
 def problem_reply(problem: Problem, call: Call) -> Reply:
@@ -312,14 +300,14 @@ def problem_reply(problem: Problem, call: Call) -> Reply:
     return Reply(body, problem.kind.status, problems.headers_of(problem))
 
 
-async def send_reply(reply: Reply, call: Call, send: Send, extra: list[Header] = _PUBLIC) -> None:
+async def send_reply(reply: Reply, call: Call, send: Send) -> None:
     """Send an answer."""
     call.status = reply.status
     headers = [
         *reply.headers,
         (b"content-length", b"%d" % len(reply.body)),
         (b"x-request-id", call.request_id.encode()),
-        *(() if reply.whole else extra),
+        *(() if reply.whole else call.endpoint.extra),
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fairdeal_api import system
+from fairdeal.errors import FairdealError
+from fairdeal_api import problems, system
 from fairdeal_api.http import Call, problem_reply, send_reply
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
@@ -26,6 +27,19 @@ def _refused(error: HTTPException) -> Problem:
         allow = (error.headers or {}).get("Allow", "")
         return Problem("method_not_allowed", headers=[(b"allow", allow.encode())])
     return Problem("not_found")
+
+
+def _problem_of(error: Exception, call: Call) -> Problem:
+    """What a caller is told of any error."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, FairdealError):
+        return problems.from_core(error)
+    if isinstance(error, HTTPException):
+        return _refused(error)
+    name, route = type(error).__name__, call.endpoint.route
+    LOG.write("request.failed", error=name, request=call.request_id, route=route)
+    return Problem("internal")
 
 
 class Gate:
@@ -59,24 +73,26 @@ class Gate:
             return
         self._in_flight += 1
         try:
-            found = self._find(call.method, call.path)
-            if found is None:
-                scope["fairdeal.call"] = call
-                await self._app(scope, receive, send)
-            else:
-                endpoint, call.params = found
-                await endpoint.answer(call, send)
-        except HTTPException as error:
-            await send_reply(problem_reply(_refused(error), call), call, send)
+            try:
+                found = self._find(call.method, call.path)
+                if found is not None:
+                    call.endpoint, call.params = found
+                else:
+                    scope["fairdeal.call"] = call
+                    await self._app(scope, receive, send)
+                reply = await call.endpoint.handler(call)
+            except Exception as error:  # noqa: BLE001 - nothing of it may reach the caller or the log
+                reply = problem_reply(_problem_of(error, call), call)
+            await send_reply(reply, call, send)
         finally:
             self._in_flight -= 1
             took = (time.perf_counter_ns() - started) // 1000
-            service.metrics.count(call.route, call.status, took)
+            service.metrics.count(call.endpoint.route, call.status, took)
             if call.status >= 500 or service.settings.log_requests:
                 LOG.write(
                     "request",
                     request=call.request_id,
-                    route=call.route,
+                    route=call.endpoint.route,
                     status=call.status,
                     duration_ms=took // 1000,
                 )

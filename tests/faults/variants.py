@@ -18,8 +18,8 @@ from fairdeal_api import (
     anchor,
     draft,
     hands,
-    http,
     keyring,
+    middleware,
     problems,
     replies,
     slots,
@@ -93,9 +93,9 @@ def _mortal(detail: str) -> None:
 
     SQLiteWriter.commit, Anchor.move = mortal_commit, mortal_move
 
-    async def half_answer(reply: Any, scope: Any, send: Any, extra: Any = None) -> None:
+    async def half_answer(reply: Any, call: Any, send: Any) -> None:
         if reply.status >= 300 or not is_due("half answered"):
-            await whole_answer(reply, scope, send, extra)
+            await whole_answer(reply, call, send)
             return
         length = (b"content-length", str(len(reply.body)).encode())
         headers = [*reply.headers, length]
@@ -105,7 +105,7 @@ def _mortal(detail: str) -> None:
         time.sleep(0.02)  # noqa: ASYNC251 - these are its last moments
         die_at("half answered")
 
-    whole_answer, http.send_reply = http.send_reply, half_answer
+    whole_answer, middleware.send_reply = middleware.send_reply, half_answer
 
 
 def _without_locks(_detail: str) -> None:
