@@ -65,7 +65,8 @@ class Gate:
         service = self._service
         call = Call(scope, receive, service)
         call.request_id = call.own_id() or f"{self._prefix}-{next(self._count)}"
-        if service.draining or self._is_full():
+        full = self._in_flight >= self._limit and self._at_work() >= self._limit
+        if full or service.draining:
             await self._refuse("unavailable", call, send)
             return
         if service.frozen and call.method not in ("GET", "HEAD"):
@@ -97,9 +98,9 @@ class Gate:
                     duration_ms=took // 1000,
                 )
 
-    def _is_full(self) -> bool:
-        """Whether as many requests are at work as may be; one that awaits its body is not."""
-        return self._in_flight - len(self._service.bodies) >= self._limit
+    def _at_work(self) -> int:
+        """How many requests are: one that awaits its body is not."""
+        return self._in_flight - len(self._service.bodies)
 
     async def _refuse(self, code: str, call: Call, send: Send) -> None:
         await send_reply(problem_reply(Problem(code), call), call, send)
