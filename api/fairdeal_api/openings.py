@@ -18,8 +18,8 @@ from fairdeal.dealing import Dealing
 from fairdeal.sealed_deck import SALT_BYTES, SealedDeck
 from fairdeal_api.json_bytes import Raw
 
-_FORMS: Final = 1000
-"""How many are kept: those of all deals, and of many draws."""
+_FORMS: Final = 256
+"""How many are kept, of some 15 KB: those of all deals, and of the draws that come most often."""
 _GAP: Final = "?"
 
 Seats = tuple[tuple[int, tuple[Place, ...]], ...]
