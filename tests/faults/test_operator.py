@@ -293,6 +293,12 @@ def test_a_command_under_another_name_says_both(made, tmp_path, words):
     )
 
 
+def test_who_revokes_a_name_is_told_of_the_ids(made):
+    assert "`fairdeal operator-key list` shows" in (
+        run("operator-key", "revoke", "club", "--data", made.data).stderr
+    )
+
+
 # --- files cut short, or none -------------------------------------------------------------------
 
 READERS = [["fsck"], ["keys"], ["backup", "create", "{}/copy"], ["log", "export", "{}/public"]]

@@ -163,4 +163,4 @@ def show_all(settings: Settings) -> None:
 def revoke(key_id: str, settings: Settings) -> None:
     """Make a key useless, within a second."""
     if not _operators(settings).revoke(key_id):
-        fail(f"There is no active key {key_id}.")
+        fail(f"There is no active key {key_id}; `fairdeal operator-key list` shows their ids.")
