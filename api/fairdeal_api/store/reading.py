@@ -98,9 +98,9 @@ def connect(path: Path) -> apsw.Connection:
         # `immutable=1` would do without, and without locks and the newest entries: that nobody
         # writes to it cannot be seen from here.
         raise StartRefused(
-            f"{path} cannot be opened: to read it, SQLite has to write files beside it. On a "
-            "read-only disk, copy the whole folder and the anchor (`cp -a`) to where you may "
-            "write, and use the copy."
+            f"{path} cannot be opened: to read it, SQLite has to write files beside it. Do this as "
+            "the service's user; on a read-only disk, copy the whole folder and the anchor "
+            "(`cp -a`) to where you may write, and use the copy."
         ) from None
     connection.pragma("query_only", 1)
     connection.pragma("trusted_schema", 0)
