@@ -177,12 +177,12 @@ def killed(tmp_path, name, left, *, together=True, processes=1):
 
 
 STOPPED = """
-import sys, time
+import os, sys, time
 from contextlib import nullcontext
 from fairdeal_audit import replay, worker
 from fairdeal_audit.command import main
 def waits(self, *asked):
-    print("here", flush=True)
+    os.write(1, b"here\n")  # at once: two of them write to one pipe
     time.sleep(60)
 worker.Worker.run = waits
 if sys.argv[1] == "control":
