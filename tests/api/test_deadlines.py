@@ -116,17 +116,17 @@ def test_a_restart_gives_a_hand_its_full_time_again(settings):
     initialise(settings)
     with Site(settings) as site:
         key = site.key()
-        table = Operator(site.client, key, "mus", timeouts={"open": 3})
+        table = Operator(site.client, key, "mus", timeouts={"open": 2})
         opened = table.open()
-    time.sleep(2)
+    time.sleep(1.5)
     with Site(settings) as site:
         started = time.monotonic()
         table.client = site.client
-        time.sleep(1.5)  # past the first deadline
+        time.sleep(1)  # past the first deadline
         assert table.state()["state"] == "opening"
         assert table.state()["due_head"] == head_of(opened) == opened["sealed_head"]
         wait_for(lambda: table.state()["state"], "aborted")
-        assert time.monotonic() - started >= 2.9
+        assert time.monotonic() - started >= 1.9
 
 
 def test_a_seat_reads_its_cards_after_a_restart_as_before(settings):

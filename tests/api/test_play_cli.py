@@ -39,10 +39,10 @@ LONG = re.compile(r"^  saved|^  fairdeal\.|log\+|tbl_|http://|^The game cannot")
 """Lines that hold what must not be broken."""
 
 
-def start(tmp_path, *arguments, **environment):
+def start(tmp_path, *arguments, program=("-m", "fairdeal_api"), **environment):
     temporary = tmp_path / "tmp"
     temporary.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "fairdeal_api", "play", *arguments]
+    command = [sys.executable, *program, "play", *arguments]
     return subprocess.Popen(
         [*command, "--save", str(tmp_path / "out")],
         stdin=subprocess.PIPE,

@@ -411,6 +411,7 @@ def sent(port, head, more, seconds=3.0):
     return None
 
 
+SECONDS = 0.4
 SLOW = {
     "silence": (b"", b"", b""),
     "a slow head": (POST, b"A: b\r\n", b""),
@@ -426,7 +427,7 @@ SLOW = {
 def test_a_request_that_does_not_come_to_an_end(name, listening):
     """WIT-4: a connection is not kept for it."""
     head, more, status = SLOW[name]
-    port = listening(0.4)
+    port = listening(SECONDS)
     answer = sent(port, head, more)
     assert answer is not None
     assert answer[9:12] in ((b"", status) if name == "an endless body" else (status,))
@@ -437,8 +438,9 @@ def test_a_request_that_does_not_come_to_an_end(name, listening):
 
 @pytest.mark.parametrize("name", ["silence", "a slow head", "a slow body", "slow chunks"])
 def test_control_with_patience_the_connection_is_kept(name, listening):
+    """For three times as long as it was above, and on."""
     head, more, _ = SLOW[name]
-    assert sent(listening(60), head, more) is None
+    assert sent(listening(60), head, more, 3 * SECONDS) is None
 
 
 def test_the_command_line(tmp_path):
