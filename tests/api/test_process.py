@@ -10,10 +10,11 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 import httpx2
 
+from fairdeal_api.credentials import OperatorKeys
 from fairdeal_api.logging import tame_libraries
 from tests.api.play import Operator, bearer, expect, idempotency
 
@@ -51,23 +52,9 @@ def serving(data, *more):
 
 
 def new_key(data):
-    made = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "fairdeal_api",
-            "operator-key",
-            "create",
-            "--name",
-            "club",
-            "--data",
-            str(data),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return made.stdout.strip()
+    """Made beside the service, as the command does."""
+    with closing(OperatorKeys(data / "operators.db")) as keys:
+        return keys.create("club", "live")[1]
 
 
 def test_killed_and_started_again_nothing_is_lost(tmp_path):

@@ -24,27 +24,28 @@ def example():
     return found
 
 
-@pytest.fixture
-def played(tmp_path):
-    """Runs the example, or another one made of it, in an empty folder beside a service."""
-    data, folder = tmp_path / "data", tmp_path / "folder"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    """What the example is told of a service that runs."""
+    data = tmp_path_factory.mktemp("example") / "data"
     with serving(data) as (_, client):
-        environment = os.environ | {
-            "SERVICE": str(client.base_url).rstrip("/"),
-            "KEY": new_key(data),
-            "no_proxy": "127.0.0.1",
-        }
+        url = str(client.base_url).rstrip("/")
+        yield os.environ | {"SERVICE": url, "KEY": new_key(data), "no_proxy": "127.0.0.1"}
 
-        def play(text):
-            done = subprocess.run(
-                [sys.executable, "-I", "-c", text],
-                cwd=folder, env=environment, capture_output=True, text=True, check=False,
-                timeout=60,
-            )  # fmt: skip
-            return done, folder
 
-        yield play
+@pytest.fixture
+def played(environment, tmp_path):
+    """Runs the example, or another one made of it, in an empty folder beside the service."""
+
+    def play(text):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", text],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+            timeout=60,
+        )  # fmt: skip
+        return done, tmp_path
+
+    return play
 
 
 def test_the_hand_of_the_api_page_is_dealt_and_verified(played):
