@@ -20,13 +20,21 @@ FILE = ROOT / "verifier" / "fairdeal_verifier" / "verify.html"
 SCREENS = ROOT / "build" / "screens"
 _CLIPBOARD = """
 Object.defineProperty(navigator, "clipboard", {value: {
-  writeText: (text) => { window.copied = text; return Promise.resolve(); }
+  writeText: (text) => { window.copied = text; window.told?.(text); return Promise.resolve(); }
 }});
 window.longTasks = [];
-new PerformanceObserver((list) => {
+window.watch = new PerformanceObserver((list) => {
   for (const one of list.getEntries()) window.longTasks.push(one.duration);
-}).observe({type: "longtask", buffered: true});
+});
+window.watch.observe({type: "longtask", buffered: true});
 """
+_VERDICT = """() => {
+  const verdict = document.querySelector("main .verdict");
+  const word = [...verdict.classList].find(one => one !== "verdict").toUpperCase();
+  const failed = verdict.querySelector(".first code")?.innerText ?? null;
+  return [word, failed, document.querySelector("#keep") !== null];
+}"""
+_PRESS = "button => new Promise(told => { window.told = told; button.click(); })"
 
 
 @pytest.fixture(scope="package")
@@ -134,14 +142,23 @@ class Sheet:
         first = self.page.locator("main .verdict .first code")
         return first.first.inner_text() if first.count() else None
 
-    def report(self) -> dict[str, Any]:
-        """The report as a player copies it."""
-        self.page.locator("#keep button").nth(1).click()
-        self.page.wait_for_function("window.copied !== undefined")
-        text = self.page.evaluate(
-            "() => { const t = window.copied; delete window.copied; return t; }"
-        )
-        return json.loads(text)
+    def verdict(self) -> tuple[str, str | None, bool]:
+        """Word, failed check, and whether there is a report, at one look: they were waited for."""
+        word, failed, kept = self.page.evaluate(_VERDICT)
+        return word, failed, kept
+
+    def report(self, *, by_mouse: bool = False) -> dict[str, Any]:
+        """The report as a player copies it.
+
+        Args:
+            by_mouse: Press the button with the mouse; that takes longer than to verify the hand.
+        """
+        button = self.page.locator("#keep button").nth(1)
+        if by_mouse:
+            button.click()
+            self.page.wait_for_function("window.copied !== undefined")
+            return json.loads(self.page.evaluate("window.copied"))
+        return json.loads(button.evaluate(_PRESS))
 
     def said(self) -> Said:
         """What the report says; behind each note stands what was compared."""

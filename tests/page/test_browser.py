@@ -28,10 +28,10 @@ def agrees(sheet, asked: Asked) -> str:
     ours = by_python(asked)
     sheet.ask(asked)
     word = ours.verdict.split()[0].rstrip(",")
-    seen = (sheet.word, sheet.failed)
-    if seen != (word, ours.failed):
-        return f"{seen} and not {(word, ours.failed)}"
-    if not sheet.page.locator("#keep").count():
+    *seen, has_report = sheet.verdict()
+    if seen != [word, ours.failed]:
+        return f"{seen} and not {[word, ours.failed]}"
+    if not has_report:
         # A file of which nothing can be shown has no report to copy.
         return "" if ours.exit == 4 or ours.failed == "format" else "no report"
     theirs = sheet.said()
@@ -153,7 +153,7 @@ def test_without_a_key_nothing_is_proved(sheet, address):
     assert page.word == "CONSISTENT"
     page.page.locator(".ask button.primary").first.click()
     page.page.locator("main .verdict.verified").wait_for()
-    assert page.said().exit == 0
+    assert page.report(by_mouse=True)["exit"] == 0
 
 
 def test_it_is_one_small_file_that_names_no_other():
