@@ -42,9 +42,9 @@ def quick(monkeypatch):
 
 # `make test` runs in two workers. What starts processes, times something or drives a browser goes
 # through one of them, one test after the other and from the beginning: it never meets its like,
-# only a worker that computes. All else is shared out file by file.
+# only a worker that computes. All else is shared out file by file, so that both end together; last
+# come files of processes without a clock, which may meet anything.
 _ALONE = (
-    "tests/docs/test_examples.py",
     "tests/audit/test_source.py",
     "tests/faults/",
     "tests/page/",
@@ -53,7 +53,6 @@ _ALONE = (
         f"tests/api/test_{name}.py"
         for name in (
             "bad_day",
-            "continuation",
             "deadlines",
             "demo",
             "full_matches",
@@ -64,11 +63,22 @@ _ALONE = (
         )
     ),
 )
+_LAST = (
+    "tests/docs/test_examples.py",
+    "tests/api/test_continuation.py",
+    *(
+        f"tests/faults/test_{name}.py"
+        for name in ("backup", "folder", "leaks", "older_form", "operator")
+    ),
+)
 _NOT_ALONE = "tests/page/test_verdicts.py"  # in Node, one file after the other
 
 
-def _is_alone(nodeid: str) -> bool:
-    return nodeid.startswith(_ALONE) and not nodeid.startswith(_NOT_ALONE)
+def _turn(nodeid: str) -> int:
+    """0: alone, from the beginning; 1: shared out; 2: shared out last."""
+    if nodeid.startswith(_LAST):
+        return 2
+    return int(not nodeid.startswith(_ALONE) or nodeid.startswith(_NOT_ALONE))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -77,7 +87,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "alone" if _is_alone(nodeid) else super()._split_scope(nodeid)
+            return super()._split_scope(nodeid) if _turn(nodeid) else "alone"
 
     config.option.loadscopereorder = False  # in the order that is made below
     return Scheduling(config, log)
@@ -85,4 +95,4 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(config, items):
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: not _is_alone(item.nodeid))
+        items.sort(key=lambda item: _turn(item.nodeid))
