@@ -1012,5 +1012,5 @@ def test_tiles_that_cannot_be_had_now_accuse_nobody(service, tmp_path, status):
 
 def test_an_address_that_is_none():
     with pytest.raises(ApiError) as failure:
-        Api("http://[").get("/x")
+        Api("http://[", attempts=1).get("/x")
     assert failure.value.code == "unreachable"
