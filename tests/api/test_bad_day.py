@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.api.proxy import FAULTS, Proxy
-from tests.api.test_play_cli import play
+from tests.api.test_play_cli import HURRIED, play
 from tests.api.test_process import new_key, serving
 
 
@@ -131,23 +131,17 @@ def test_a_service_that_is_killed_and_comes_back(tmp_path):
     assert re.search(r"^  hand-1\.fair\.json +VERIFIED  ", out, re.MULTILINE)
 
 
-HURRIED = """
-from fairdeal_api import cli
-from fairdeal_api.client import api
-api._LONGEST_PAUSE = 0.1
-cli.main()
-"""
-"""As many attempts, in less time: above it has shown how long it waits for a service."""
-
-
 def test_a_service_that_never_comes_back(tmp_path):
-    """The player's receipts stay: they are all that is left of the hand."""
+    """The player's receipts stay: they are all that is left of the hand.
+
+    How long it waits for a service has been shown above.
+    """
     data = tmp_path / "data"
     with serving(data) as (process, client):
         key = new_key(data)
         with Proxy(str(client.base_url)).running() as proxy:
             proxy.change = lambda path, body: (path.endswith("/cards") and process.kill(), body)[1]
-            code, out = through(proxy, tmp_path, key, "azi", "--auto", program=("-c", HURRIED))
+            code, out = through(proxy, tmp_path, key, "azi", "--auto", program=HURRIED)
     assert code == 1, out
     assert "The game cannot go on. not_a_problem" in out
     assert "Kept of the hand that has not ended for you, with your receipts:" in out

@@ -35,6 +35,14 @@ from tests.api.test_process import new_key, serving
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 GAMES = ["kozel", "mus", "azi", "svoi"]
 LIMIT = 120
+_HURRY = """
+from fairdeal_api import cli
+from fairdeal_api.client import api
+api._LONGEST_PAUSE = 0.1
+cli.main()
+"""
+HURRIED = ("-c", _HURRY)
+"""The command that asks a service that is not there as often as ever, in less time."""
 LONG = re.compile(r"^  saved|^  fairdeal\.|log\+|tbl_|http://|^The game cannot")
 """Lines that hold what must not be broken."""
 
@@ -224,7 +232,7 @@ def test_what_cannot_be_is_said(tmp_path, arguments, words):
     [["mus", "--rule", "target=41"], ["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"]],
 )
 def test_what_the_service_refuses_is_said(tmp_path, arguments):
-    code, out = play(tmp_path, *arguments)
+    code, out = play(tmp_path, *arguments, program=HURRIED)
     assert code == 1
     assert "The game cannot go on." in out
 

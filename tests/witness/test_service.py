@@ -160,7 +160,7 @@ def test_one_request_at_a_time_and_heads_in_between_are_passed_over(made, make_w
     """WIT-6."""
     one = make_witness().start(made.log)
     with Site(made(one)) as site:
-        one.delay = 0.1
+        one.delay = 0.3
         before = len(one.bodies)
         tables(site, 30)
         wait_until(lambda: size_of(served(site)) == 30)
