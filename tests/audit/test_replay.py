@@ -179,14 +179,16 @@ def killed(tmp_path, name, left, *, together=True, processes=1):
 STOPPED = """
 import os, sys, time
 from contextlib import nullcontext
+from multiprocessing.process import BaseProcess
 from fairdeal_audit import replay, worker
 from fairdeal_audit.command import main
 def waits(self, *asked):
-    os.write(1, b"here\n")  # at once: two of them write to one pipe
+    os.write(1, b"here\\n")  # at once: two of them write to one pipe
     time.sleep(60)
 worker.Worker.run = waits
 if sys.argv[1] == "control":
     replay._deaf_to_ctrl_c = nullcontext
+    BaseProcess.terminate = lambda self: None  # it may say all that it has to say
 if __name__ == "__main__":
     sys.exit(main(sys.argv[2:]))
 """
