@@ -32,7 +32,7 @@ from fairdeal.seeds import Commitment, SeatSeed, seal
 CONNECTIONS = 32
 HANDS = 40
 """By connection and round."""
-ROUNDS = 4
+ROUNDS = 12
 _NEXT = re.compile(rb'"next_commitment":\s?"([0-9a-f]{64})"')
 
 

@@ -29,7 +29,7 @@ from bench.ceiling import KEY, Receive, Send, Slot
 from fairdeal.events import HandEvent
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.keys import LogKeys
-from fairdeal.log.proof import Receipt
+from fairdeal.log.proof import Receipts
 from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
 from fairdeal_api import strict_json
 from fairdeal_api.anchor import Anchor
@@ -116,24 +116,24 @@ class _Ledger:
         tree, firsts = self.tree, []
         rows: dict[str, list[tuple[Any, ...]]] = {"events": [], "answers": [], "seeds": []}
         for entry in entries:
-            firsts.append(len(tree))
+            firsts.append(len(rows["events"]) + len(tree))
             for raw in entry.events:
-                rows["events"].append((len(tree), entry.table, raw))
-                tree.append(leaf_hash(raw))
+                rows["events"].append((len(rows["events"]) + len(tree), entry.table, raw))
             rows["answers"].append(entry.answer)
             if entry.seed is not None:
                 rows["seeds"].append(entry.seed)
+        tree.extend([leaf_hash(raw) for *_, raw in rows["events"]])
         size, root = len(tree), tree.root()
         note = Checkpoint(KEY.name, size, root).sign(KEY)
+        receipts = Receipts(tree, size, note)
         told = [
-            (entry.future, self._answer(entry, first, size, note))
+            (entry.future, self._answer(entry, first, receipts))
             for entry, first in zip(entries, firsts, strict=True)
         ]
         self.jobs.put((rows, size, root, note, told))
 
-    def _answer(self, entry: _Entry, first: int, size: int, note: str) -> bytes:
-        last = first + len(entry.events) - 1
-        receipt = Receipt(last, tuple(self.tree.inclusion_path(last, size)), note).text()
+    def _answer(self, entry: _Entry, first: int, receipts: Receipts) -> bytes:
+        receipt = receipts.encode(first + len(entry.events) - 1)
         shown = b",".join(
             [
                 b'{"index":%d,"event":%b}' % (index, encode_text(raw))

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def _refused(error: HTTPException) -> Problem:
     """What the router says of an address or a method that it does not have."""
     if error.status_code == 405:
-        allow = (error.headers or {}).get("Allow", "")
-        return Problem("method_not_allowed", headers=[(b"allow", allow.encode())])
+        # In order: the router has them as a set, whose order is another in each process.
+        allow = sorted((error.headers or {}).get("Allow", "").split(", "))
+        return Problem("method_not_allowed", headers=[(b"allow", ", ".join(allow).encode())])
     return Problem("not_found")
 
 

@@ -101,6 +101,7 @@ class Session:
         number, self._refused = int(opened["hand"]), None
         try:
             self._follow(0)
+            self._do_what_is_due()  # in Svoi Kozyri nothing happens before a person has declared
             while self._hand.number < number or not self._hand.is_final:
                 self._follow(_WAIT)
                 self._do_what_is_due()
