@@ -19,6 +19,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import FlakyFailure
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from fairdeal.games import GAMES, rules_of
@@ -840,8 +841,11 @@ def list_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_service_with_a_fault_is_caught(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
     faulty = type("Faulty", (Clients,), {"game": "kozel"})
-    with pytest.raises(AssertionError):
+    # The service draws its own seeds: what was caught once may not come again when it is repeated.
+    with pytest.raises((AssertionError, FlakyFailure)) as caught:
         run_state_machine_as_test(faulty, settings=settings(MUCH, max_examples=50))
+    found = caught.value.exceptions if isinstance(caught.value, FlakyFailure) else [caught.value]
+    assert all(isinstance(error, AssertionError) for error in found)
 
 
 TestKozel = machine("kozel")
