@@ -181,21 +181,28 @@ class Hand:
         return tuple([seat for seat in order if seat not in self.trumps])
 
     @property
-    def deadline(self) -> tuple[str, int] | None:
-        """The reason and the time at which the hand may be aborted, if it stays as it is.
+    def deadlines(self) -> Mapping[str, int]:
+        """The reasons for which the hand may be aborted if it stays as it is, and when.
 
         Spec: HAND-16.
         """
         timeouts = self.table.timeouts
         if self.phase is Phase.SEALING:
-            return "seal_timeout", self.opened_at + 1000 * timeouts.seal
+            return {"seal_timeout": self.opened_at + 1000 * timeouts.seal}
         if self.phase in _OPENING:
-            return "open_timeout", self.head_at + 1000 * timeouts.open
+            return {"open_timeout": self.head_at + 1000 * timeouts.open}
         if self.is_final or self.phase is Phase.DEALING or self.chains_ended:
-            return None
+            return {}
+        idle = self.last_at + 1000 * timeouts.hand
         if self.phase is Phase.PLAYING and self.table.referee:
-            return "turn_timeout", self.last_at + 1000 * timeouts.turn
-        return "idle", self.last_at + 1000 * timeouts.hand
+            # Whether a seat is on turn is the referee's to say (PLAY-6); mostly one is.
+            return {"turn_timeout": self.last_at + 1000 * timeouts.turn, "idle": idle}
+        return {"idle": idle}
+
+    @property
+    def deadline(self) -> tuple[str, int] | None:
+        """The first of them."""
+        return next(iter(self.deadlines.items()), None)
 
     @property
     def playing(self) -> Layout:
@@ -536,13 +543,10 @@ class Hand:
         due = self.missing_seals if self.phase is Phase.SEALING else self.missing_seeds
         allowed = due if event.reason in ("seal_timeout", "open_timeout") else ()
         if event.reason in _DEADLINES:
-            deadline = self.deadline
-            if event.reason == "idle" and deadline is not None and deadline[0] == "turn_timeout":
-                # Whether a seat is on turn is the referee's to say (PLAY-6).
-                deadline = "idle", self.last_at + 1000 * self.table.timeouts.hand
-            if deadline is None or deadline[0] != event.reason:
+            deadline = self.deadlines.get(event.reason)
+            if deadline is None:
                 raise StateError("wrong_phase", "this is not what the hand is waiting for")
-            if event.header.at < deadline[1]:
+            if event.header.at < deadline:
                 raise StateError("deadline_not_reached", "the deadline has not passed")
         if event.reason == "turn_timeout":
             allowed = event.missing  # the seats on turn: the referee's to say (PLAY-6)
