@@ -38,13 +38,13 @@ from fairdeal.table import Table
 from fairdeal.transcript import Transcript
 from fairdeal_api import backup, keyring, system
 from fairdeal_api.anchor import Anchor
-from fairdeal_api.export import CHECKPOINT, ROTATIONS, lies_in, locked, write_file, write_tiles
+from fairdeal_api.export import CHECKPOINT, ROTATIONS, locked, write_file, write_tiles
 from fairdeal_api.ledger import Entry
 from fairdeal_api.restore import Opens, Public
 from fairdeal_api.service import DATABASE, OPERATORS, Service, initialise, is_empty
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
-from fairdeal_api.system import StartRefused
+from fairdeal_api.system import StartRefused, lies_in
 
 HANDS: Final = "hands"
 _IN_ONE_ENTRY: Final = 1300

@@ -29,7 +29,7 @@ from fairdeal_api.service import database_path, verify_origin
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.store.sqlite import check_library
-from fairdeal_api.system import StartRefused, sync_folder, wall_clock
+from fairdeal_api.system import StartRefused, lies_in, sync_folder, wall_clock
 from fairdeal_api.witnessing.kept import kept
 
 CHECKPOINT: Final = "checkpoint"
@@ -87,11 +87,6 @@ def export(settings: Settings, folder: Path) -> Exported:
     finally:
         reader.close()
     return Exported(head.size, old, written)
-
-
-def lies_in(path: Path, folder: Path) -> bool:
-    """Whether a file or folder is, whatever its name, inside another, or that one itself."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _keys(reader: SQLiteReader, settings: Settings) -> LogKeys:

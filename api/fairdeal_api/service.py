@@ -278,11 +278,7 @@ class Service:
             head = self.reader.head()
             leaves = list(self.reader.leaves(len(tree)))
             new = head.size - len(tree)
-            if len(tree):
-                for leaf in leaves[:new]:
-                    tree.append(leaf)
-            else:
-                tree = Tree(leaves[:new])
+            tree.extend(leaves[:new])
             others = StartRefused(
                 f"The database's head names {head.size} entries and its events are others; "
                 "`fairdeal fsck` says more."

@@ -21,6 +21,7 @@ from pydantic_settings.sources import InitSettingsSource
 
 from fairdeal.errors import FairdealError
 from fairdeal.log.cosignature import WitnessKey
+from fairdeal_api.system import lies_in
 
 PREFIX: Final = "FAIRDEAL_"
 # What the environment may hold besides: the file of settings, and whose key `fairdeal play` has.
@@ -133,8 +134,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _check_anchor(self) -> Self:
-        data, anchor = (Path(os.path.realpath(path)) for path in (self.data, self.anchor_path))
-        if anchor.is_relative_to(data):
+        if lies_in(self.anchor_path, self.data):
             raise ValueError(
                 "anchor: must be outside the data folder. A copy of the folder that is put back "
                 "would bring its own anchor along, and nothing would tell that the log was rolled "

@@ -410,6 +410,11 @@ def mute(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def lies_in(path: Path, folder: Path) -> bool:
+    """Whether a file or folder is, whatever its name, inside another, or that one itself."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 # --- addresses ----------------------------------------------------------------------------------
 
 
