@@ -21,7 +21,8 @@ from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.keys import LogKeys
 from fairdeal.log.note import SigningKey
 from fairdeal.log.proof import Receipt
-from fairdeal.merkle import EMPTY_ROOT, Tree, leaf_hash
+from fairdeal.log.tree import LogTree
+from fairdeal.merkle import EMPTY_ROOT, leaf_hash
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.store import Batch, EventRow, Head, Identity, Rows
 from fairdeal_api.store.sqlite import SQLiteStore, SQLiteWriter, create
@@ -70,12 +71,12 @@ def _report(name: str, found: dict[int, float], limit: float | None) -> None:
     report(name, large / small, unit, limit, **more)
 
 
-def _trees() -> dict[int, Tree]:
+def _trees() -> dict[int, LogTree]:
     leaves = [leaf_hash(entry) for entry in entries(0, SIZES[-1])]
-    return {size: Tree(leaves[:size]) for size in SIZES}
+    return {size: LogTree(leaves[:size]) for size in SIZES}
 
 
-def _append(tree: Tree, count: int, *, sign: bool) -> int:
+def _append(tree: LogTree, count: int, *, sign: bool) -> int:
     for body in entries(len(tree), count):
         tree.append(leaf_hash(body))
         checkpoint = Checkpoint(_KEY.name, len(tree), tree.root())
@@ -84,20 +85,20 @@ def _append(tree: Tree, count: int, *, sign: bool) -> int:
     return count
 
 
-def log_append(trees: dict[int, Tree]) -> None:
+def log_append(trees: dict[int, LogTree]) -> None:
     """Leaf, tree, root and signed checkpoint of one event, as each batch of one has them."""
     for name, sign, count in (("log_append", True, 64), ("log_append_unsigned", False, 128)):
         works = {size: partial(_append, tree, count, sign=sign) for size, tree in trees.items()}
         _report(name, _microseconds(works), LIMIT)
 
 
-def _prove(tree: Tree, note: str, indices: Sequence[int]) -> int:
+def _prove(tree: LogTree, note: str, indices: Sequence[int]) -> int:
     for index in indices:
         Receipt(index, tuple(tree.inclusion_path(index)), note).text()
     return len(indices)
 
 
-def log_proof(trees: dict[int, Tree]) -> None:
+def log_proof(trees: dict[int, LogTree]) -> None:
     """A receipt of an entry at random, as it is sent."""
     rng = random.Random(1)
     works = {}
@@ -121,7 +122,7 @@ class Filled:
         self.anchor.load(LogKeys(_KEY.verifier))
         head = self.writer.begin_epoch(Head(0, EMPTY_ROOT, 0, 0))
         assert head is not None
-        self.tree, self.head = Tree(), head
+        self.tree, self.head = LogTree(), head
         while len(self.tree) < size:
             self.commit(min(10_000, size - len(self.tree)))
 

@@ -6,7 +6,8 @@ Spec: DECK-2, LOG-1.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, overload
 
 from fairdeal.errors import VerificationError
 
@@ -33,6 +34,19 @@ def _parents(nodes: list[bytes]) -> list[bytes]:
     ]
 
 
+class Level(Protocol):
+    """The nodes of one height, of which a list is the plainest."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[bytes]: ...
+    @overload
+    def __getitem__(self, index: int, /) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[bytes]: ...
+    def extend(self, nodes: Iterable[bytes], /) -> None:
+        """Add nodes at the end."""
+
+
 class Tree:
     """A tree that grows at its right edge.
 
@@ -45,7 +59,7 @@ class Tree:
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         """Build over leaf hashes, in order."""
-        self.levels: list[list[bytes]] = [[]]
+        self.levels: list[Level] = [self._level([])]
         self._edge: tuple[int, list[bytes | None], bytes] = (0, [], EMPTY_ROOT)
         self.extend(leaves)
 
@@ -63,8 +77,11 @@ class Tree:
             level.extend(new)
             new = _parents(unpaired)
         while new:
-            self.levels.append(new)
+            self.levels.append(self._level(new))
             new = _parents(new)
+
+    def _level(self, nodes: list[bytes]) -> Level:
+        return nodes
 
     def append(self, leaf: bytes) -> None:
         """Add one leaf hash."""

@@ -12,7 +12,7 @@ from fairdeal.codecs import CARD, EPOCH, POSITION, Place, fail
 from fairdeal.encoding import unhex
 from fairdeal.errors import VerificationError
 from fairdeal.hashing import Digest, stream
-from fairdeal.merkle import Tree, leaf_hash, verify_inclusion
+from fairdeal.merkle import Level, Tree, leaf_hash, verify_inclusion
 from fairdeal.seeds import DealKey
 from fairdeal.shuffle import shuffle
 
@@ -129,7 +129,7 @@ class SealedDeck:
         return len(self.order)
 
     @property
-    def levels(self) -> list[list[bytes]]:
+    def levels(self) -> list[Level]:
         """The nodes below the tree's root, by height and then by place.
 
         The last of a level may stand above fewer leaves than the others; where the leaves end

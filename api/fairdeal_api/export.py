@@ -22,6 +22,7 @@ from fairdeal.errors import FairdealError
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.keys import LogKeys
 from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
+from fairdeal.log.tree import LogTree
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.keyring import log_keys, published
@@ -71,7 +72,7 @@ def export(settings: Settings, folder: Path) -> Exported:
         anchor = Anchor(settings.anchor_path, moves=False)
         with contextlib.closing(anchor):
             released = anchor.load(keys)
-        tree = Tree(reader.leaves())
+        tree = LogTree(reader.leaves())
         verify_start(tree, released)
         with locked(folder):
             old = _previous(folder, keys, tree, released)

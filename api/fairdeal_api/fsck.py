@@ -28,7 +28,8 @@ from fairdeal.hand import Hand
 from fairdeal.log.entries import LogContinued, LogRotated, parse_log_entry
 from fairdeal.log.keys import LogKeys
 from fairdeal.log.note import VerifierKey
-from fairdeal.merkle import Tree, leaf_hash
+from fairdeal.log.tree import LogTree
+from fairdeal.merkle import leaf_hash
 from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
 from fairdeal.table import Table
 from fairdeal_api import system
@@ -76,7 +77,7 @@ class Replayed:
 
     keys: LogKeys
     """As the database's first key and the log's rotations say."""
-    tree: Tree = field(default_factory=Tree)
+    tree: LogTree = field(default_factory=LogTree)
     tables: dict[str, Table] = field(default_factory=dict)
     promises: Promises = field(default_factory=dict)
     finished: dict[tuple[str, int], FinishedRow] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from itertools import chain
-from operator import getitem, itemgetter
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from fairdeal.codecs import Place
@@ -59,8 +59,8 @@ def _part(epoch: int, last: int, cards: int) -> _Part:
 def _words(deck: SealedDeck, part: _Part) -> list[str]:
     """Cards, salts, and then nodes by height and place: all that an opening is made of."""
     salts = deck.salts[: SALT_BYTES * part.size].hex(" ", SALT_BYTES).split()
-    nodes = chain.from_iterable(map(getitem, deck.levels, part.levels))
-    return [*deck.order[: part.size], *salts, *map(bytes.hex, nodes)]
+    nodes = [level[some] for level, some in zip(deck.levels, part.levels, strict=False)]
+    return [*deck.order[: part.size], *salts, *map(bytes.hex, chain.from_iterable(nodes))]
 
 
 def _numbers(part: _Part, position: int) -> list[int]:

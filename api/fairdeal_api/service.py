@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.note import SigningKey, VerifierKey
+from fairdeal.log.tree import LogTree
 from fairdeal.merkle import EMPTY_ROOT, Tree
 from fairdeal_api import keyring, system
 from fairdeal_api import ledger as ledgers
@@ -270,15 +271,16 @@ class Service:
 
     def _take_head(self, writer: sqlite_store.SQLiteWriter, anchor: Anchor) -> tuple[Tree, Head]:
         """Look at the whole log, and take it over as it was seen. Spec: LOG-20, LOG-21."""
-        tree = Tree()
+        tree = LogTree()
         for _ in range(_ATTEMPTS):
             # First the anchor: beside a process that runs the database is never behind it.
             self.log_keys = keyring.log_keys(self.reader)
             anchored = anchor.load(self.log_keys)
             head = self.reader.head()
-            leaves = list(self.reader.leaves(len(tree)))
-            new = head.size - len(tree)
-            tree.extend(leaves[:new])
+            # What is still being read would hold the reader where the database was.
+            with contextlib.closing(self.reader.leaves(len(tree))) as leaves:
+                tree.extend(itertools.islice(leaves, max(head.size - len(tree), 0)))
+                more = next(leaves, None) is not None
             others = StartRefused(
                 f"The database's head names {head.size} entries and its events are others; "
                 "`fairdeal fsck` says more."
@@ -289,7 +291,7 @@ class Service:
             keyring.verify_roots(self.log_keys, tree)
             anchor.verify_seen(tree, self.log_keys)
             if (mine := writer.begin_epoch(head)) is not None:
-                if len(leaves) > new:
+                if more:
                     raise others
                 return tree, mine
         raise StartRefused(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -155,7 +155,7 @@ class SQLiteReader:
         """The log's head."""
         return Head(*self._row("SELECT size, root, epoch, at FROM head"))
 
-    def leaves(self, start: int = 0) -> Iterator[bytes]:
+    def leaves(self, start: int = 0) -> Generator[bytes, None, None]:
         """Leaf hashes in log order from an index, as stored."""
         for row in self._connection.execute(
             "SELECT leaf FROM events WHERE idx >= ? ORDER BY idx", (start,)
