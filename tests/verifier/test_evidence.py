@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from fairdeal_verifier.report import Style, to_text
 from fairdeal_verifier.verify import verify
+from fairdeal_verifier.words import LANGUAGES, words_of
 from tests.verifier import builder as B  # noqa: N812
 
 
@@ -300,9 +302,16 @@ def test_notes_of_another_hand_are_told_by_the_check_that_fails():
     said = f"the notes are of hand 1 of tbl_{26 * '0'}, and the file is of hand 1 of {B.TABLE}"
     mixed = json.loads(notes(other, table="tbl_" + 26 * "0"))
     report = verify(b.file(), notes=json.dumps(mixed).encode())
-    found = {check.id: check.note for check in report if check.status == "FAIL"}
+    found = {check.id: str(check.note) for check in report if check.status == "FAIL"}
     assert report.failed == "receipt"
     assert found == {"receipt": f"receipt 1 fits no step of this file: {said}", "mine": said}
+    # It is for the player, so it is in the player's language, each time that it is said.
+    for language in LANGUAGES:
+        told = words_of(language).messages["note.other_hand"]
+        told = told.format(noted=1, noted_at=mixed["table"], hand=1, table=B.TABLE)
+        shown = to_text(report, Style(language=language))
+        assert shown.count(told) == 3
+        assert language == "en" or said not in shown
     # The control: a receipt that the notes of this hand have, or that was given beside the notes,
     # fits nothing, and is evidence.
     stranger = json.loads(notes(other))["receipts"]
@@ -317,6 +326,26 @@ def test_notes_of_another_hand_are_told_by_the_check_that_fails():
         assert report.failed == "receipt"
         note = next(check.note for check in report if check.id == "receipt")
         assert note == "receipt 1 fits no step of this file: keep both, they are evidence"
+
+
+def test_notes_of_another_hand_hide_no_evidence():
+    """A log that shows two states is told, though the receipt before it is only mixed up."""
+    b, other = B.mus(), B.azi()
+    mixed = json.loads(notes(other, table="tbl_" + 26 * "0"))
+    size = len(b.entries())
+    forked = B.receipt([bytes([i]) for i in range(size)], 0)
+    mixed["receipts"].append({"digest": 64 * "0", "proof": forked})
+    report = verify(b.file(), notes=json.dumps(mixed).encode())
+    assert (
+        note(report, "receipt")
+        == "receipt 2 shows another log of one size: keep it, it is evidence"
+    )
+    # The control: one more entry, and nothing shows that it is another log.
+    mixed["receipts"][1]["proof"] = B.receipt([bytes([i]) for i in range(size + 1)], 0)
+    report = verify(b.file(), notes=json.dumps(mixed).encode())
+    assert note(report, "receipt").startswith(
+        "receipt 1 fits no step of this file: the notes are of"
+    )
 
 
 def test_a_noted_receipt_is_for_the_event_noted_with_it():

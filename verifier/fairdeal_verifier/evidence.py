@@ -63,6 +63,7 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
     roots = {file.receipt.checkpoint.size: file.receipt.checkpoint.root}
     signed: dict[str, bool] = {}
     covered: set[bytes] = set()
+    mixed: Said | None = None
     for number, noted in enumerate(given.receipts, 1):
         try:
             receipt = Receipt.parse(noted.text)
@@ -79,10 +80,16 @@ def check_receipts(file: HandFile, given: Given, sealed_head: Step | None) -> Ch
             return Check("receipt", FAIL, note)
         step = _event_of(file, noted, receipt, sealed_head)
         if step is None:
-            why = _other_hand(file, given) if noted.digest is not None else ""
-            why = why or "keep both, they are evidence"
-            return Check("receipt", FAIL, f"receipt {number} fits no step of this file: {why}")
+            places = _other_hand(file, given) if noted.digest is not None else None
+            if places is None:
+                note = f"receipt {number} fits no step of this file: keep both, they are evidence"
+                return Check("receipt", FAIL, note)
+            # Two files mixed up: what may be evidence, in a later receipt, is told before that.
+            mixed = mixed or say("note.other_hand_receipt", n=number, **places)
+            continue
         covered.add(step.digest)
+    if mixed is not None:
+        return Check("receipt", FAIL, mixed)
     count = len(given.receipts)
     if sealed_head is not None and sealed_head.digest in covered:
         return Check("receipt", PASS, say("note.receipts", n=count), sealed_head.head)
@@ -232,9 +239,9 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
     notes = given.notes
     noted = sorted(given.seeds.items())
     if notes is not None:
-        other = _other_hand(file, given)
-        if other:
-            return Check("mine", FAIL, other)
+        places = _other_hand(file, given)
+        if places is not None:
+            return Check("mine", FAIL, say("note.other_hand", **places))
         noted.append((notes.seat, list(notes.seeds)))
     strangers = [seat for seat, _ in noted if seat >= file.seats]
     if strangers:
@@ -261,15 +268,12 @@ def check_mine(file: HandFile, given: Given, replay: Replay | None) -> Check:
     return Check("mine", PASS, "", f"seeds of seat {seats or 'none'}; {cards} cards")
 
 
-def _other_hand(file: HandFile, given: Given) -> str:
-    """Says of which hand the notes are, if they are not of the file's; else nothing."""
+def _other_hand(file: HandFile, given: Given) -> dict[str, int | str] | None:
+    """Gives what to say of notes that are of another hand than the file; else None."""
     notes, table = given.notes, file.opened.body["table"]
     if notes is None or (notes.table, notes.hand) == (table, file.hand):
-        return ""
-    return (
-        f"the notes are of hand {notes.hand} of {notes.table}, "
-        f"and the file is of hand {file.hand} of {table}"
-    )
+        return None
+    return {"noted": notes.hand, "noted_at": notes.table, "hand": file.hand, "table": table}
 
 
 def _check_cards(given: Given, replay: Replay | None) -> Check:

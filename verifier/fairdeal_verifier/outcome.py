@@ -44,7 +44,8 @@ class Check:
         id: As in VER-2.
         status: PASS, FAIL, SKIP or N/A.
         note: What this hand adds to the id's sentence, in the reader's language. Of a FAIL what is
-            wrong, in English, for whoever the player shows it to.
+            wrong, in English, for whoever the player shows it to; a sentence of the catalogue if
+            the player has only mixed up two files.
         values: What was compared with what.
     """
 

@@ -1,7 +1,8 @@
 """Shows a report: in words, with an explanation, with every draw, or as JSON.
 
 The words are of one language, but for what a FAIL has found and what was compared: these stay in
-English, for whoever the player shows them to. JSON is for programs and is English throughout.
+English, for whoever the player shows them to. That two files were mixed up is for the player, and
+in the player's language. JSON is for programs and is English throughout.
 
 Spec: VER-5, VER-6
 """
@@ -238,9 +239,9 @@ def _fault(check: Check, style: Style) -> str:
 
 
 def _detail(check: Check, style: Style) -> str:
-    """Writes what a check adds to its sentence; of a FAIL it is the English of its note."""
-    if check.status == FAIL:
-        return style.say("report.fault", fault=str(check.note))
+    """Writes what a check adds to its sentence; of a FAIL mostly English, whatever the language."""
+    if check.status == FAIL and isinstance(check.note, str):
+        return style.say("report.fault", fault=check.note)
     return style.text(check.note)
 
 
