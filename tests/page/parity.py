@@ -35,7 +35,7 @@ class Said(NamedTuple):
 
     Attributes:
         notes: For each check what this hand adds to its sentence, as plain English. Of a FAIL it
-            is not compared: what is wrong each verifier says in its own words.
+            is not compared, if not of the catalogue: what is wrong each says in its own words.
     """
 
     verdict: str
@@ -114,7 +114,10 @@ def by_python(asked: Asked) -> Said:
         notes=None if asked.notes is None else asked.notes.encode(),
     )
     checks = tuple((check.id, check.status) for check in report.checks)
-    notes = tuple("" if check.status == "FAIL" else str(check.note) for check in report.checks)
+    notes = tuple(
+        "" if check.status == "FAIL" and isinstance(check.note, str) else str(check.note)
+        for check in report.checks
+    )
     return Said(report.verdict, report.exit, report.failed, checks, notes)
 
 

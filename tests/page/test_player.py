@@ -8,6 +8,7 @@ import pytest
 
 from fairdeal.notes import Notes
 from fairdeal.seeds import SeatSeed
+from fairdeal_verifier.verify import verify
 from tests.page.conftest import FILE, SCREENS
 from tests.page.parity import KEY, ROOT, SEEDS, Asked, vector
 
@@ -40,6 +41,42 @@ def test_ones_own_notes(sheet):
     notes.seeds = [SeatSeed(bytes(32))]
     page.give(("hand", hand(name)), ("notes.json", notes.encode()))
     assert (page.word, page.failed) == ("FAILED", "mine")
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "es", "zu", "ta"])
+def test_notes_of_another_hand_are_told_as_that(sheet, language):
+    """In the reader's language, by the same checks as the command does, in the same words."""
+    words = json.loads((LANGUAGES / f"{language}.json").read_text("utf-8"))["messages"]
+    notes = hand("azi-noted.notes.json")
+    data = hand("azi-played.fair.json")
+    noted = json.loads(notes)
+    opened = json.loads(json.loads(data)["events"][1])
+    places = {"noted": noted["hand"], "noted_at": noted["table"]}
+    places |= {"hand": opened["hand"], "table": opened["table"]}
+    page = sheet(f"{FILE.as_uri()}#lang={language}")
+    page.give(("hand", data), ("notes.json", notes))
+    verdict = page.page.locator("main .verdict")
+    assert (page.word, page.failed) == ("FAILED", "receipt")
+    shown = verdict.inner_text()
+    assert words["note.other_hand_receipt"].format(n=1, **places) in shown
+    assert words["page.verdict.mixed"] in shown
+    assert words["page.verdict.failed"] not in shown  # it is nothing to show to others
+    mixed = words["note.other_hand"].format(**places)
+    told = page.page.locator("#mine .check.fail .fault").all_inner_texts()
+    assert [mixed in one for one in told] == [True, True]
+    theirs = {one["id"]: one for one in page.report()["checks"]}
+    for check in verify(data, notes=notes).to_json()["checks"]:
+        if check["status"] == "FAIL":
+            assert theirs[check["id"]] == check
+        assert theirs[check["id"]]["status"] == check["status"]
+    # The controls: the notes of this hand, and a file in which something is wrong besides.
+    page.give(("hand", hand("azi-noted.fair.json")), ("notes.json", notes))
+    assert (page.word, page.failed) == ("VERIFIED", None)
+    assert page.page.locator(".fault:visible").count() == 0
+    page.give(("hand", hand("azi-bank_fail.fair.json")), ("notes.json", notes))
+    assert page.failed == "play"
+    assert words["page.verdict.failed"] in verdict.inner_text()
+    assert words["page.verdict.mixed"] not in verdict.inner_text()
 
 
 ON = """steps => Array.from({length: steps}, () => {

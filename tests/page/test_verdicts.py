@@ -29,6 +29,8 @@ from tests.page.parity import (
     rotated,
     vector,
 )
+from tests.verifier import builder as B  # noqa: N812
+from tests.verifier.test_evidence import notes as noted_by
 
 COUNT = 2000
 REORDERED = 400
@@ -156,6 +158,55 @@ def test_what_players_have_noted():
     assert min(found[one] for one in ("refused", "PASS", "FAIL", "SKIP")) >= 10, found
 
 
+def of_another_hand():
+    """A file with notes by the name of what is to be said of them: note of `receipt`, of `mine`."""
+    b, other = B.mus(), B.azi()
+    right = json.loads(noted_by(b))
+    wrong = json.loads(noted_by(other, table="tbl_" + 26 * "0"))
+    size = len(b.entries())
+    forked, longer = (B.receipt([bytes([i]) for i in range(n)], 0) for n in (size, size + 1))
+
+    def asked(notes, *receipts):
+        return Asked(b.file(), receipts, key=B.VKEY, notes=json.dumps(notes))
+
+    def more(proof):
+        return wrong | {"receipts": [*wrong["receipts"], {"digest": 64 * "0", "proof": proof}]}
+
+    mixed = f"the notes are of hand 1 of {wrong['table']}, and the file is of hand 1 of {B.TABLE}"
+    stray = "receipt {} fits no step of this file: " + mixed
+    return {
+        "right notes": (asked(right), "1 given, the sealed head's among them", ""),
+        "notes of another table": (asked(wrong), stray.format(1), mixed),
+        "of another hand": (
+            asked(right | {"hand": 2}),
+            "1 given, the sealed head's among them",
+            mixed.replace(f"1 of {wrong['table']}", f"2 of {B.TABLE}"),
+        ),
+        "one more, of a longer log": (asked(more(longer)), stray.format(1), mixed),
+        "behind a receipt that fits": (
+            asked(wrong, b.receipt(b.sealed_head)), stray.format(2), mixed
+        ),
+        # Evidence is said in each reading's own words.
+        "one more, of a forked log": (asked(more(forked)), "", mixed),
+        "a receipt beside the notes": (asked(wrong, other.receipt(other.head)), "", mixed),
+        "right notes with a receipt of others": (
+            asked(right | {"receipts": wrong["receipts"]}), "", ""
+        ),
+    }  # fmt: skip
+
+
+def test_notes_of_another_hand():
+    """They are told as that, but never in place of what may be evidence. Spec: VER-2."""
+    cases = of_another_hand()
+    asked = [one for one, _, _ in cases.values()]
+    ours, theirs = [by_python(one) for one in asked], by_typescript(asked)
+    assert differences(list(cases), ours, theirs) == []
+    for said, (name, (_, receipt, mine)) in zip(theirs, cases.items(), strict=True):
+        notes = dict(zip(dict(said.checks), said.notes, strict=True))
+        assert (notes["receipt"], notes["mine"]) == (receipt, mine), name
+        assert (said.exit == 0) == (name == "right notes")
+
+
 def settled(said):
     """A verdict with the checks up to the first that fails; with all if none does. Spec: VER-9."""
     ids = [check for check, _ in said.checks]
@@ -229,6 +280,11 @@ def readable(asked):
         ("promises.ts", "else if (there !== card)", "else if (false)"),
         ("promises.ts", "dealt.received.size === 0", "false"),
         ("verify.ts", "seat >= file.table.body.seats", "false"),
+        ("verify.ts", "notes.hand !== hand", "false"),
+        ("promises.ts", "const stray = mixed ?", "const stray = false ?"),
+        ("promises.ts", "one.fault && !(mixed && one.stray)", "one.fault"),
+        ("promises.ts", "stray: kept.digest !== undefined", "stray: true"),
+        ("promises.ts", "?? (split ?", "?? (split && !mixed ?"),
         ("order.ts", "if (seen.has(seat)) this.blame", "if (false) this.blame"),
         ("hand.ts", "this.order.fault = fault;", ""),
         ("hand.ts", "!this.#behind && ", ""),
@@ -243,6 +299,7 @@ def test_control_a_check_broken_on_purpose_is_found(tmp_path, change):
         given = {one.name: Asked(one.data) for one in changed_hands(100, 100 + REFITTED)}
     elif change[0] in ("promises.ts", "verify.ts"):
         given = {name: asked for name, asked in with_notes(200).items() if readable(asked)}
+        given |= {name: asked for name, (asked, _, _) in of_another_hand().items()}
     else:
         given = {name: vector(name) for name in INDEX} | rotated()
     names, asked = list(given), list(given.values())

@@ -37,6 +37,11 @@ export function checkText(view: View, id: string, status: Status): string {
   return view.t(`status.${LOOKS[status][0]}.sentence`, { sentence: view.t(`check.${name}`, values) });
 }
 
+/** What a check that fails has found. */
+export function checkFault(view: View, { note, fault = "" }: Check, tag: "p" | "span"): HTMLElement {
+  return h(tag, { class: "fault" }, note ? view.t(note.key, note.values) : view.t("report.fault", { fault }));
+}
+
 export function statusMark(view: View, status: Status): HTMLElement {
   const [name, picture] = LOOKS[status];
   return h("span", { class: `status ${name}` }, icon(picture), view.t(`status.${name}`));
@@ -50,8 +55,7 @@ export function checkFold(view: View, check: Check, context: Context | null): HT
     { class: `check ${name}`, open: check.status === "FAIL" },
     [statusMark(view, check.status), h("span", {}, checkText(view, check.id, check.status))],
     () => [
-      check.note && h("p", {}, told(view.words, check.note)),
-      check.fault !== undefined && h("p", { class: "fault" }, view.t("report.fault", { fault: check.fault })),
+      check.status === "FAIL" ? checkFault(view, check, "p") : check.note && h("p", {}, told(view.words, check.note)),
       h("p", { class: "muted" }, view.t("report.why", { reason: view.t(`why.${family(check.id).name}`) })),
       view.folds.fold(`numbers ${check.id}`, { class: "numbers" }, view.t("page.numbers"), () => [
         h("p", { class: "muted" }, code(check.id)),

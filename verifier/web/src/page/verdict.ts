@@ -2,7 +2,7 @@
 
 import type { HandFile } from "../verify/file.ts";
 import type { Report, Word } from "../verify/report.ts";
-import { checkText } from "./checks.ts";
+import { checkFault, checkText } from "./checks.ts";
 import { spoken } from "./code.ts";
 import { type Child, h, icon } from "./dom.ts";
 import { fromBase64 } from "../words/load.ts";
@@ -49,15 +49,18 @@ export function drawVerdict(view: View, report: Report, cutOff: boolean): HTMLEl
   const { word, hand, failed } = report;
   const name = wordName(word);
   const first = report.checks.find((check) => check.id === failed);
+  // With a note a check has found nothing but notes of another hand, and nobody else needs to be shown that.
+  const mixed = report.checks.every((check) => check.status !== "FAIL" || check.note);
+  const lead = word === "FAILED" && mixed ? "mixed" : name;
   const ended = hand?.aborted ? view.t("report.ended_early", { reason: view.t(`aborted.${hand.aborted}`) }) : "";
   return banner(
     word,
     view.t(`page.word.${name}`),
     // Of rotations that lead nowhere the file itself knows nothing.
-    report.reason?.key !== "unreadable.rotations" && h("p", { class: "lead" }, view.t(`page.verdict.${name}`)),
+    report.reason?.key !== "unreadable.rotations" && h("p", { class: "lead" }, view.t(`page.verdict.${lead}`)),
     ended && h("p", {}, ended, hand && hand.missing.length > 0 && ` (${hand.missing.map((seat) => view.t("report.seat", { seat })).join(", ")})`),
     report.reason && h("p", {}, cutOff ? view.t("page.error.cut_off") : view.t(report.reason.key, report.reason.values)),
-    first && h("p", { class: "first" }, code(first.id), " ", checkText(view, first.id, "FAIL"), first.fault !== undefined && h("span", { class: "fault" }, view.t("report.fault", { fault: first.fault }))),
+    first && h("p", { class: "first" }, code(first.id), " ", checkText(view, first.id, "FAIL"), checkFault(view, first, "span")),
     about(view, report),
   );
 }

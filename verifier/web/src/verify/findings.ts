@@ -15,8 +15,10 @@ export class Findings {
     this.#add(id, "PASS", note, undefined, values);
   }
 
-  fail(id: string, fault: string, values?: string): void {
-    this.#add(id, "FAIL", undefined, fault, values);
+  /** What is wrong: in English, or a sentence of the catalogue if the player has only mixed up two files. */
+  fail(id: string, fault: string | Said, values?: string): void {
+    if (typeof fault === "string") this.#add(id, "FAIL", undefined, fault, values);
+    else this.#add(id, "FAIL", fault, undefined, values);
   }
 
   skip(id: string, note: Said | string, values?: string): void {

@@ -16,9 +16,9 @@ export interface Check {
   /** As in VER-2: `seal.2`, `draw.1`. */
   readonly id: string;
   readonly status: Status;
-  /** What this hand adds to the id's sentence; why it was not made. In the reader's language. */
+  /** What this hand adds to the id's sentence; why it was not made; of a FAIL, which files were mixed up. In the reader's language. */
   readonly note?: Said;
-  /** FAIL: what is wrong, in English and in terms of the spec; for whoever the player shows it to. */
+  /** FAIL without a note: what is wrong, in English and in terms of the spec; for whoever the player shows it to. */
   readonly fault?: string;
   /** What was compared with what: numbers, hashes. */
   readonly values?: string;

@@ -12,6 +12,7 @@ import { leafHash } from "./merkle.ts";
 import { WITNESS_KEY, cosigned, includes, readKey, readReceipt, signedBy } from "./note.ts";
 import type { Key, Receipt } from "./note.ts";
 import type { Noted } from "./notes.ts";
+import type { Said } from "./outcome.ts";
 import type { LogKeys } from "./rotation.ts";
 
 /** More receipts than any player keeps of a hand (VER-5). */
@@ -55,7 +56,12 @@ interface Judged {
   /** The digest of the event that it is of; "" if none of this file. */
   readonly digest: string;
   readonly fault: string;
+  /** It comes from notes, and is of no event of this file. */
+  readonly stray?: boolean;
 }
+
+/** What to say of notes and a file that are of two hands: the places of a sentence. */
+export type Mixed = NonNullable<Said["values"]>;
 
 function* judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Array>): Generator<void, Judged> {
   const receipt = readReceipt(kept.proof);
@@ -70,13 +76,13 @@ function* judge(kept: Kept, keys: LogKeys, leaves: ReadonlyMap<string, Uint8Arra
     yield;
   }
   if (!digest || (kept.digest !== undefined && kept.digest !== digest)) {
-    return { receipt, digest, fault: "a receipt is of no event of this file: what you were shown is not what this file tells" };
+    return { receipt, digest, fault: "a receipt is of no event of this file: what you were shown is not what this file tells", stray: kept.digest !== undefined };
   }
   return { receipt, digest, fault: "" };
 }
 
 /** The checks `log.witness` and `receipt`. */
-export function* checkReceipts(file: HandFile, trusted: Key | string | null, keys: LogKeys, receipts: readonly Kept[], witnesses: readonly string[], findings: Findings): Generator<void> {
+export function* checkReceipts(file: HandFile, trusted: Key | string | null, keys: LogKeys, receipts: readonly Kept[], mixed: Mixed | null, witnesses: readonly string[], findings: Findings): Generator<void> {
   const leaves = new Map<string, Uint8Array>();
   if (receipts.length > 0) {
     for (const { digest, raw } of file.steps) {
@@ -94,10 +100,13 @@ export function* checkReceipts(file: HandFile, trusted: Key | string | null, key
   const { proof } = file;
   const of = [proof, ...judged.flatMap((one) => one.receipt ?? [])];
   const split = of.some(({ checkpoint: a }) => of.some(({ checkpoint: b }) => a.size === b.size && !equal(a.root, b.root)));
-  const fault = judged.find((one) => one.fault)?.fault ?? (split ? "two checkpoints of one size have two roots" : receipts.length > RECEIPTS ? "more receipts than a hand has" : "");
+  // Notes of another hand are no evidence; whatever may be is told before that.
+  const stray = mixed ? judged.findIndex((one) => one.stray) : -1;
+  const fault = judged.find((one) => one.fault && !(mixed && one.stray))?.fault ?? (split ? "two checkpoints of one size have two roots" : receipts.length > RECEIPTS ? "more receipts than a hand has" : "");
   const head = sealedHead(file);
   const note = head && Object.keys(file.table.body.keys).length > 0 ? "note.no_receipt_keys" : "note.no_receipt";
   if (fault) findings.fail("receipt", fault);
+  else if (mixed && stray >= 0) findings.fail("receipt", said("note.other_hand_receipt", { n: stray + 1, ...mixed }));
   else if (!head || !judged.some((one) => one.digest === hex(head.digest))) findings.na("receipt", note);
   else findings.pass("receipt", said("note.receipts", { n: receipts.length }));
 }
@@ -138,7 +147,7 @@ export interface Mine {
   /** Of one seat, from its notes. */
   readonly seat: number;
   readonly cards: readonly Noted[];
-  readonly fault: string;
+  readonly fault: string | Said;
 }
 
 /** The cards that the events state, by place. */

@@ -14,7 +14,7 @@ import { readNotes } from "./notes.ts";
 import type { Hand, Said } from "./outcome.ts";
 import type { Report } from "./report.ts";
 import { checkLog, checkMine, checkReceipts, ownKey } from "./promises.ts";
-import type { Kept, Mine } from "./promises.ts";
+import type { Kept, Mine, Mixed } from "./promises.ts";
 import { LogKeys, rotationSteps } from "./rotation.ts";
 
 /** What comes from elsewhere than the file. */
@@ -68,11 +68,11 @@ export function* verifySteps(data: Uint8Array, given: Given = {}, options: Optio
   checkTerms(file, findings);
   const seeds = yield* slices(0.12, 0.2, checkSeeds(file, findings));
   const dealt = yield* slices(0.2, 0.6, checkDealing(file, seeds, findings, options.trace ?? false));
-  const { trusted, kept, mine } = fromElsewhere(file, given);
+  const { trusted, kept, mixed, mine } = fromElsewhere(file, given);
   const own = ownKey(file);
   const keys = trusted === null || typeof trusted === "string" ? new LogKeys(own, own, []) : new LogKeys(trusted, own, rotations);
   yield* slices(0.6, 0.65, checkLog(file, trusted, keys, findings));
-  yield* slices(0.65, 0.8, checkReceipts(file, trusted, keys, kept, given.witnesses ?? [], findings));
+  yield* slices(0.65, 0.8, checkReceipts(file, trusted, keys, kept, mixed, given.witnesses ?? [], findings));
   yield* slices(0.8, 1, checkSignatures(file, findings));
   checkMine(file, dealt, mine, findings);
   return report(findings, file, dealt, null);
@@ -87,14 +87,23 @@ function* slices<T>(from: number, to: number, work: Generator<void, T>): Generat
   }
 }
 
-function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<typeof readKey> | string; kept: Kept[]; mine: Mine | null } {
+interface Elsewhere {
+  readonly trusted: ReturnType<typeof readKey> | string;
+  readonly kept: Kept[];
+  /** Set if the notes are of another hand than the file. */
+  readonly mixed: Mixed | null;
+  readonly mine: Mine | null;
+}
+
+function fromElsewhere(file: HandFile, given: Given): Elsewhere {
   const notes = given.notes === undefined ? null : readNotes(given.notes);
   const key = given.key ?? notes?.logKey;
   const kept: Kept[] = [...(given.receipts ?? []).map((proof) => ({ proof })), ...(notes?.receipts ?? [])];
   const seeds: [number, readonly string[]][] = [...(given.mine ?? [])];
-  let fault = "";
+  const { table, hand } = file.opened.body;
+  const mixed = notes && (notes.table !== table || notes.hand !== hand) ? { noted: notes.hand, noted_at: notes.table, hand, table } : null;
+  let fault: Mine["fault"] = mixed ? said("note.other_hand", mixed) : "";
   if (notes) {
-    if (notes.table !== file.opened.body.table || notes.hand !== file.opened.body.hand) fault = "the notes are of another hand";
     seeds.push([notes.seat, notes.seeds]);
   } else if (given.notes !== undefined) {
     fault = "the notes are none (NOTE-1)";
@@ -105,6 +114,7 @@ function fromElsewhere(file: HandFile, given: Given): { trusted: ReturnType<type
   return {
     trusted: key === undefined ? null : (readKey(key) ?? key),
     kept,
+    mixed,
     mine: asked ? { seeds, seat: notes?.seat ?? -1, cards: notes?.cards ?? [], fault } : null,
   };
 }
