@@ -127,8 +127,11 @@ def test_usage(folder, arguments):
     [
         (["none.fair.json"], "cannot read 'none.fair.json': No such file or directory"),
         (["."], "cannot read '.': Is a directory"),
-        (["good.fair.json", "--key", "none"], "--key is neither a log key nor a file that holds"),
-        (["good.fair.json", "--key", "good.fair.json"], "--key is neither a log key nor a file"),
+        (["good.fair.json", "--key", "none"], "'none' is neither a log key nor a file that holds"),
+        (
+            ["good.fair.json", "--key", "good.fair.json"],
+            "'good.fair.json' holds no log key: it is longer",
+        ),
         (["--receipt", "head.receipt", "good.fair.json"], "so the hand's goes before it"),
     ],
 )

@@ -28,32 +28,23 @@ from fairdeal_audit.report import (
 from fairdeal_audit.source import source_of
 from fairdeal_audit.tiles import IncompleteError
 from fairdeal_verifier import streams
-from fairdeal_verifier.encoding import FormatError, UnreadableError
+from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Rotation, read_rotations
+from fairdeal_verifier.trusted import key_of
 
 CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
 # Made here, with what else takes a while before the command can be stopped in order.
 _PARSER = parser()
 
 
-def _key_text(option: str | None) -> str | None:
-    if option is None:
-        return None
-    try:
-        LogKey.parse(option)
-    except FormatError:
-        try:
-            option = Path(option).read_text("utf-8").strip()
-            LogKey.parse(option)
-        except (OSError, ValueError):
-            raise ValueError("--key is neither a log key nor a file that holds one") from None
-    return option
+def _key_text(options: argparse.Namespace) -> str | None:
+    return None if options.key is None else key_of(options.key)
 
 
 def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> LogKey:
     """Gives the key of the option, or of the first folder that keeps one."""
-    text = _key_text(options.key)
+    text = _key_text(options)
     for folder in folders:
         return trusted_key(folder, text, kept_rotations(folder))
     if text is None:
@@ -99,7 +90,7 @@ def _say(options: argparse.Namespace, text: str, *, last: bool) -> None:
 def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
     """Fetches once; evidence is written into the folder."""
     folder: Path = options.dir
-    text = _key_text(options.key)
+    text = _key_text(options)
     key = trusted_key(folder, text, kept_rotations(folder))
     source = source_of(options.url)
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +120,7 @@ def _run_replay(options: argparse.Namespace) -> int:
     if options.j < 1 or options.grace < 0:
         raise ValueError("-j and --grace take a number of at least 1 and 0")
     folder: Path = options.dir
-    text = _key_text(options.key)
+    text = _key_text(options)
     key = trusted_key(folder, text, kept_rotations(folder))
 
     def told(done: int, size: int, new: int, hands: int, seconds: float) -> None:
@@ -238,10 +229,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnreadableError as error:
         _tell(f"fairdeal-audit: unreadable: {error}\n")
         return UNREADABLE
-    except FormatError as error:
-        is_input = options.command == "compare" and options.key is None
-        _tell(f"fairdeal-audit: {error}\n")
-        return UNREADABLE if is_input else USAGE
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
         _tell(f"fairdeal-audit: {what}{error.strerror or error}\n")

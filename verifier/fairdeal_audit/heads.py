@@ -8,6 +8,7 @@ from pathlib import Path
 from fairdeal_verifier.encoding import FormatError, UnreadableError, read_json
 from fairdeal_verifier.note import MAX_NOTE, Checkpoint, LogKey
 from fairdeal_verifier.rotation import Keys, Rotation
+from fairdeal_verifier.trusted import read_key
 
 KEY_FILE = "log.vkey"
 HEAD_FILE = "checkpoint"
@@ -67,10 +68,10 @@ def trusted_key(folder: Path, option: str | None, rotations: Sequence[Rotation] 
         rotations: Those that the folder holds: any key of the log will do.
 
     Raises:
-        ValueError: There is none, or the option is another than the one kept.
+        ValueError: There is none, the one kept cannot be read, or the option is another.
     """
     kept = folder / KEY_FILE
-    text = kept.read_text("utf-8").strip() if kept.exists() else None
+    text = read_key(kept) if kept.exists() else None
     if (
         option is not None
         and text is not None

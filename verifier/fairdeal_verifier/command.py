@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairdeal_verifier import __version__, streams
-from fairdeal_verifier.encoding import MAX_FILE, FormatError
+from fairdeal_verifier.encoding import MAX_FILE
 from fairdeal_verifier.match import verify_match
-from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.notes import Notes
 from fairdeal_verifier.report import Style, match_to_json, match_to_text, to_json, to_text
+from fairdeal_verifier.trusted import key_of
 from fairdeal_verifier.verify import verify
 from fairdeal_verifier.words import LANGUAGES, words_of
 
@@ -110,21 +110,6 @@ def _read(name: str) -> bytes:
         raise UsageError(f"cannot read {name!r}: {why}") from None
 
 
-def _key(text: str | None) -> str | None:
-    """Gives the vkey that the option holds or names a file of."""
-    if text is None:
-        return None
-    try:
-        LogKey.parse(text)
-    except FormatError:
-        try:
-            text = _read(text).decode("utf-8").strip()
-            LogKey.parse(text)
-        except ValueError:
-            raise UsageError("--key is neither a log key nor a file that holds one") from None
-    return text
-
-
 def _mine(options: list[str]) -> tuple[dict[int, list[str]], Notes | None]:
     seeds: dict[int, list[str]] = {}
     notes: Notes | None = None
@@ -198,7 +183,7 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
     seeds, notes = _mine(options.mine)
     report = verify(
         _read(options.file),
-        key=_key(options.key),
+        key=key_of(options.key) if options.key is not None else None,
         mine=seeds,
         receipts=[_read(name) for name in options.receipt],
         notes=notes,
@@ -221,7 +206,7 @@ def _match(options: argparse.Namespace) -> tuple[int, str]:
     names = options.match
     match = verify_match(
         (_read(name) for name in names),
-        key=_key(options.key),
+        key=key_of(options.key) if options.key is not None else None,
         rotations=_read(options.rotations) if options.rotations is not None else None,
         trace=options.trace,
     )
