@@ -42,7 +42,7 @@ from fairdeal_api.export import CHECKPOINT, ROTATIONS, locked, write_file, write
 from fairdeal_api.ledger import Entry
 from fairdeal_api.restore import Opens, Public
 from fairdeal_api.service import DATABASE, OPERATORS, Service, initialise, is_empty
-from fairdeal_api.settings import Settings
+from fairdeal_api.settings import Settings, mode_of
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import StartRefused, lies_in
 
@@ -103,6 +103,8 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
 
     Raises:
         StartRefused: One sentence says why.
+
+    Spec: LOG-31, LOG-33.
     """
     if not is_empty(settings):
         raise StartRefused(f"{settings.data} is not empty; a log is never continued in another's.")
@@ -114,6 +116,10 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
     old_origin = verified.manifest.origin
     if old_origin == settings.log_origin:
         raise StartRefused(f"The new log needs another origin than {old_origin}.")
+    if mode_of(old_origin) != settings.mode:
+        raise StartRefused(
+            f"{old_origin} is a {mode_of(old_origin)} log, and no {settings.mode} log continues it."
+        )
     kept = Public(verified.replayed)
     if sources.tiles is not None:
         kept.fetch(sources.tiles)

@@ -26,7 +26,7 @@ from fairdeal_api.ledger import Ledger
 from fairdeal_api.logging import LOG
 from fairdeal_api.metrics import Metrics
 from fairdeal_api.sealing import Sealer
-from fairdeal_api.settings import Settings
+from fairdeal_api.settings import Settings, mode_of
 from fairdeal_api.slots import Slots
 from fairdeal_api.store import Head, Identity
 from fairdeal_api.store import sqlite as sqlite_store
@@ -155,6 +155,20 @@ def verify_origin(identity: Identity, settings: Settings) -> None:
         raise StartRefused(
             f"The data folder is of the log {identity.origin}, and the settings name "
             f"{settings.log_origin}."
+        )
+
+
+def verify_mode(identity: Identity, settings: Settings) -> None:
+    """Hold the mode of a database against that of the settings, whatever their origin is.
+
+    Raises:
+        StartRefused: They are two. Spec: LOG-33.
+    """
+    mode = mode_of(identity.origin)
+    if mode != settings.mode:
+        raise StartRefused(
+            f"The service in {settings.data} is in {mode} mode, where keys of {settings.mode} mode "
+            f"are refused; `--mode {mode}` makes one that works."
         )
 
 

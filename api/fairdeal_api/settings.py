@@ -27,10 +27,16 @@ PREFIX: Final = "FAIRDEAL_"
 # What the environment may hold besides: the file of settings, and whose key `fairdeal play` has.
 _OTHERS: Final = {PREFIX + "CONFIG", PREFIX + "OPERATOR_KEY"}
 _URL = re.compile(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
+_TEST = "/test"
 _ORIGIN = re.compile(r"[\x21-\x2a\x2c-\x7e]{1,200}")
 # pydantic-settings asks the class for its sources, so what the file says has to reach it from
 # aside. It is read once: a pipe (`--config <(..)`) has nothing more for who looks again.
 _of_file: ContextVar[dict[str, Any] | None] = ContextVar("of_file", default=None)
+
+
+def mode_of(log_origin: str) -> Literal["live", "test"]:
+    """The mode of the service whose log has this origin. Spec: LOG-33."""
+    return "test" if log_origin.endswith(_TEST) else "live"
 
 
 class ConfigurationError(Exception):
@@ -143,6 +149,15 @@ class Settings(BaseSettings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _check_name(self) -> Self:
+        if self.mode == "live" and mode_of(self.origin) == "test":
+            raise ValueError(
+                f"origin: must not end in `{_TEST}`, as the names of test logs do. "
+                "`--mode test` puts it there itself"
+            )
+        return self
+
     @property
     def quorum(self) -> int:
         """How many witnesses must cosign a head."""
@@ -168,8 +183,8 @@ class Settings(BaseSettings):
 
     @property
     def log_origin(self) -> str:
-        """The log's origin; that of a test log says so."""
-        return f"{self.origin}/test" if self.mode == "test" else self.origin
+        """The log's origin; that of a test log says so. Spec: LOG-33."""
+        return self.origin + _TEST if self.mode == "test" else self.origin
 
     @property
     def anchor_path(self) -> Path:

@@ -210,6 +210,8 @@ def test_what_is_refused_writes_nothing(story, tmp_path):
     assert "another origin" in refused(story.sources(), same)
     assert "not empty" in refused(story.sources(), story.settings)
     assert "data folder" in refused(story.sources(), public=story.new.data / "public")
+    test = Settings(data=tmp_path / "new", origin=NEW, mode="test")  # Spec: LOG-33
+    assert "is a live log, and no test log continues it" in refused(story.sources(), test)
     held = tmp_path / "held"
     stranger = SigningKey("deal.example/log", bytes(32))
     held.write_text(Checkpoint("deal.example/log", 9, bytes(32)).sign(stranger))

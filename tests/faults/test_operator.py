@@ -293,6 +293,38 @@ def test_a_command_under_another_name_says_both(made, tmp_path, words):
     )
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "kind"),
+    [([], ["--mode", "test"], "live"), (["--mode", "test"], [], "test")],
+)
+def test_a_key_of_the_mode_that_the_service_is_not_in_is_not_made(tmp_path, own, other, kind):
+    """It would be refused for good, and whoever has it would not know why. Spec: LOG-33."""
+    where = ["--data", tmp_path / "data"]
+    # The origin is no setting of this command, and may be any.
+    assert run("init", *where, *own, "--origin", "deal.example/log").exit_code == 0
+    create = ["operator-key", "create", "--name", "club", *where]
+    refused = run(*create, *other)
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    wrong = "live" if kind == "test" else "test"
+    assert refused.stderr == (
+        f"The service in {tmp_path / 'data'} is in {kind} mode, where keys of {wrong} mode are "
+        f"refused; `--mode {kind}` makes one that works.\n"
+    )
+    assert run("operator-key", "list", *where).stdout == ""
+    assert run(*create, *own).stdout.startswith(f"fd_{kind}_")  # the control
+    assert run("operator-key", "list", *where).stdout.count("\n") == 1
+
+
+def test_a_live_log_is_not_named_as_a_test_one(tmp_path):
+    """An audit would not look for what repeats. Spec: LOG-33."""
+    words = ["init", "--data", tmp_path / "data", "--origin", "deal.example/test"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("origin: must not end in `/test`")
+    assert list(tmp_path.iterdir()) == []
+    assert run(*words, "--mode", "test").exit_code == 0  # the control
+
+
 def test_who_revokes_a_name_is_told_of_the_ids(made):
     assert "`fairdeal operator-key list` shows" in (
         run("operator-key", "revoke", "club", "--data", made.data).stderr

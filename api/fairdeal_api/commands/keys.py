@@ -134,7 +134,12 @@ def create(
     settings: Settings,
 ) -> None:
     """Make a key and show it, once. The service may be running."""
+    from fairdeal_api.service import database_path, verify_mode
+    from fairdeal_api.store.reading import SQLiteReader
+
     operators = _operators(settings)
+    with contextlib.closing(SQLiteReader(database_path(settings))) as reader:
+        verify_mode(reader.identity(), settings)
     try:
         key, secret = operators.create(name, settings.mode)
     except ValueError as error:
