@@ -8,6 +8,7 @@ then, or read none, would keep every descriptor, or every place at work, from ev
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -45,9 +46,20 @@ class QuietConnections:
         self._patience = 1000 * seconds
         self._seen: dict[WatchedProtocol, Quiet] = {}
 
-    def serve(self, app: ASGIApp, **more: Any) -> uvicorn.Config:  # noqa: ANN401 - uvicorn's own
-        """How an application is served whose connections are watched here."""
-        protocol: Any = partial(WatchedProtocol, self)  # uvicorn calls it as it would a class
+    def serve(
+        self,
+        app: ASGIApp,
+        no_http: Callable[[], bytes] | None = None,
+        **more: Any,  # noqa: ANN401 - uvicorn's own
+    ) -> uvicorn.Config:
+        """How an application is served whose connections are watched here.
+
+        Args:
+            app: The application.
+            no_http: Makes the whole answer to what is no HTTP; else uvicorn sends its own.
+            more: Settings of uvicorn.
+        """
+        protocol: Any = partial(WatchedProtocol, self, no_http)  # uvicorn calls it like a class
         return uvicorn.Config(
             app,
             loop="uvloop",
@@ -91,10 +103,16 @@ class QuietConnections:
 class WatchedProtocol(HttpToolsProtocol):
     """uvicorn's, with an end to waiting. Its `cycle` is the connection's newest request."""
 
-    def __init__(self, quiet: QuietConnections, **uvicorn: Any) -> None:  # noqa: ANN401 - uvicorn's own
-        """Be watched by `quiet`."""
+    def __init__(
+        self,
+        quiet: QuietConnections,
+        no_http: Callable[[], bytes] | None,
+        **uvicorn: Any,  # noqa: ANN401 - uvicorn's own
+    ) -> None:
+        """Be watched by `quiet`; `no_http` as in its `serve`."""
         super().__init__(**uvicorn)
         self._quiet = quiet
+        self._no_http = no_http
         self._received = 0
         self._full = False
 
@@ -134,6 +152,28 @@ class WatchedProtocol(HttpToolsProtocol):
             self._received += len(data)
             if self._received > MAX_HEAD:
                 self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, if that is the next answer of this connection.
+
+        uvicorn would write it at once, and who awaits the answer to an earlier request, which may
+        well be done, would take the refusal for that.
+        """
+        newest: RequestResponseCycle | None = self.cycle
+        if newest is not None and not newest.response_complete:
+            if not newest.more_body:
+                newest.keep_alive = False  # it is whole: its answer is sent, and is the last
+                return
+            due = not self.pipeline  # its own body is wrong, and nothing before it is unanswered
+        else:
+            due = self._in_head  # or in a body that was answered before it had come
+        if not due:
+            self.transport.close()
+        elif self._no_http is None:
+            super().send_400_response(msg)
+        else:
+            self.transport.write(self._no_http())
+            self.transport.close()
 
     def on_headers_complete(self) -> None:
         """The head is there.

@@ -181,7 +181,7 @@ class Call:
                 # No body came. To take that for an empty one would be to do what nobody asked.
                 raise Problem("malformed_json")
             body: bytes = message.get("body", b"")
-            if message.get("more_body", False):
+            if message.get("more_body", False) and len(body) <= strict_json.MAX_BODY:
                 body = await self._rest(body)
         except asyncio.CancelledError:
             if bodies.was_late(task):
@@ -311,3 +311,18 @@ async def send_reply(reply: Reply, call: Call, send: Send) -> None:
     ]
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
+
+
+def no_http(request_id: str) -> bytes:
+    """The whole answer to what is no HTTP: it has no request that the gate could take."""
+    problem = Problem("malformed_http")
+    body = problems.encode(problem, request_id)
+    headers = [
+        *problems.headers_of(problem),
+        (b"content-length", b"%d" % len(body)),
+        (b"x-request-id", request_id.encode()),
+        *_PUBLIC,
+        (b"connection", b"close"),
+    ]
+    lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in headers)]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body

@@ -27,6 +27,7 @@ class Kind:
 
 KINDS: Final[dict[str, Kind]] = {
     # 400
+    "malformed_http": Kind(400, "This is no well-formed HTTP request; the connection is closed."),
     "malformed_json": Kind(400, "The body is not JSON in UTF-8, or nests too deeply."),
     "duplicate_key": Kind(400, "An object in the body names a member twice."),
     "number_not_allowed": Kind(400, "The body holds a number that is not an integer below 2^53."),

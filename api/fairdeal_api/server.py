@@ -7,18 +7,20 @@ import gc
 import resource
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from fairdeal_api import http
 from fairdeal_api.app import create_app
 from fairdeal_api.connections import IDLE_SECONDS, QuietConnections
 from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
-from fairdeal_api.system import BACKLOG, address_of, listen
+from fairdeal_api.system import BACKLOG, address_of, entropy, listen
 
 # The writer's thread asks for the interpreter after each statement; the default of 5 ms would
 # let a busy event loop stretch a batch of a millisecond to some tens.
@@ -82,10 +84,13 @@ def _allow_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def config_of(app: ASGIApp, quiet: QuietConnections) -> uvicorn.Config:
+def config_of(
+    app: ASGIApp, quiet: QuietConnections, no_http: Callable[[], bytes] | None = None
+) -> uvicorn.Config:
     """How an application is served; the bench's yardsticks are served in the same way."""
     return quiet.serve(
         app,
+        no_http,
         lifespan="on",
         backlog=BACKLOG,
         timeout_graceful_shutdown=10,
@@ -110,5 +115,10 @@ def run(settings: Settings, *, take_over: bool = False) -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
     tame_libraries()
     _allow_descriptors()
-    config = config_of(create_app(settings, service), service.quiet)
+
+    def no_http() -> bytes:
+        service.metrics.count("", 400, 0)  # the gate never sees it
+        return http.no_http(entropy(6).hex())
+
+    config = config_of(create_app(settings, service), service.quiet, no_http)
     _Server(config, service, metrics).run(sockets=[listening])

@@ -261,3 +261,47 @@ def test_no_body_is_lost_before_another_protocol(tmp_path):
         # Without a body it is answered as it is, which RFC 9110 allows.
         request = "\r\n".join(["GET /healthz HTTP/1.1", "Host: x", *ANOTHER, "", ""])
         assert sent(client, request.encode()).startswith(b"HTTP/1.1 200 ")
+
+
+def test_what_is_no_http_is_refused_in_its_place(tmp_path):
+    """A refusal is never taken for the answer to another request, which may be done.
+
+    Control: alone, the same bytes get it.
+    """
+    with serving(tmp_path / "data", "--metrics-port", "0") as (_process, client):
+        table = Operator(client, new_key(tmp_path / "data"), "kozel")
+        body = json.dumps(table.hand_body()).encode()
+        good = head_of(table, "one", body) + body
+        chunked = good.replace(b"Content-Length: %d" % len(body), b"Transfer-Encoding: chunked")
+        bad_body = chunked.removesuffix(body) + b"no size\r\n\r\n"
+        too_large = head_of(table, "two", b"x" * 70_000)
+        ok = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+
+        def codes(received):
+            """Of each answer on a connection; of one that is no problem, its status."""
+            found = []
+            while received:
+                head, _, received = received.partition(b"\r\n\r\n")
+                fields = dict(line.lower().split(": ") for line in head.decode().split("\r\n")[1:])
+                size = int(fields["content-length"])
+                text, received = received[:size], received[size:]
+                value = json.loads(text)
+                if fields["content-type"] == "application/problem+json":
+                    assert value["instance"].endswith(fields["x-request-id"])
+                found.append(value.get("code") or int(head.split()[1]))
+            return found
+
+        assert codes(sent(client, NO_HTTP)) == ["malformed_http"]
+        assert codes(sent(client, bad_body)) == ["malformed_http"]
+        assert expect(client.get(f"/v1/tables/{table.table}"))["hand"] is None
+        assert codes(sent(client, ok + NO_HTTP)) == [200]
+        assert codes(sent(client, ok, NO_HTTP)) == [200, "malformed_http"]
+        # One that waits behind another cannot be refused before that has its answer.
+        assert codes(sent(client, ok + bad_body)) == []
+        assert codes(sent(client, ok, bad_body)) == [200, "malformed_http"]
+        # This one has its answer before its body, and gets no second one.
+        large = too_large.replace(b"Content-Length: 70000", b"Transfer-Encoding: chunked")
+        received = sent(client, large + b"11000\r\n" + b"x" * 0x11000, b"no end\r\n\r\n")
+        assert codes(received) == ["body_too_large"]
+        assert codes(sent(client, good + NO_HTTP)) == [201]
+        assert expect(client.get(f"/v1/tables/{table.table}"))["hand"]["hand"] == 1

@@ -17,7 +17,14 @@ from fairdeal_api.http import Endpoint, Handler
 from fairdeal_api.schemas import Request
 
 # What any request may get besides its own errors.
-ALWAYS: Final = ("header_invalid", "method_not_allowed", "internal", "unavailable", "log_frozen")
+ALWAYS: Final = (
+    "malformed_http",
+    "header_invalid",
+    "method_not_allowed",
+    "internal",
+    "unavailable",
+    "log_frozen",
+)
 WITH_CREDENTIAL: Final = ("credential_missing", "credential_unknown", "test_only", "live_only")
 WITH_BODY: Final = (
     "malformed_json",
