@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
 import pytest
 from starlette.testclient import TestClient
 
+from fairdeal_api import system
 from fairdeal_api.app import create_app
 from fairdeal_api.service import Service, initialise
 from fairdeal_api.settings import Settings
@@ -61,3 +62,21 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     initialise(settings)
     with Site(settings) as running:
         yield running
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[Site, float], None]:
+    """Lets seconds pass at once, on both clocks of a service, which go on from there.
+
+    A time that had to be waited for would have to be short, and a machine that is busy is late
+    for a short one.
+    """
+    wall, steady, passed = system.wall_clock, system.monotonic, 0
+    monkeypatch.setattr(system, "monotonic", lambda: steady() + passed)
+
+    def pass_by(site: Site, seconds: float) -> None:
+        nonlocal passed
+        passed += round(1000 * seconds)
+        monkeypatch.setattr(site.service.clock, "_read", lambda: wall() + passed)
+
+    return pass_by

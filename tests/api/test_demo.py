@@ -28,7 +28,7 @@ from seeds.local import Book, LocalTable
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT / "seeds"
-LIMIT = 120
+LIMIT = 600
 
 
 def demo(tmp_path, *arguments, **environment):
@@ -219,7 +219,7 @@ def test_seats_end_when_the_demo_is_gone(tmp_path):
         process.kill()
         process.communicate(timeout=LIMIT)
     try:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while any(map(is_running, seats)) and time.monotonic() < until:
             time.sleep(0.05)
         assert not any(map(is_running, seats))

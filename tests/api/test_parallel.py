@@ -16,6 +16,8 @@ from tests.api.conftest import fail
 from tests.api.play import Seats, bearer, idempotency
 
 MANY = 50
+PATIENCE = 60
+"""Seconds after which a test that hangs is ended."""
 
 
 @asynccontextmanager
@@ -179,7 +181,7 @@ def test_a_long_poll_ends_with_the_event_that_it_waits_for(settings):
             await asyncio.sleep(0.05)
             assert not waiting.done()
             await client.post(f"{url}/hands", json={}, headers={**bearer(key), **idempotency()})
-            page = (await asyncio.wait_for(waiting, 5)).json()
+            page = (await asyncio.wait_for(waiting, PATIENCE)).json()
             assert [event["seq"] for event in page["events"]] == [1]
 
     asyncio.run(main())
@@ -204,8 +206,8 @@ def test_a_long_poll_is_not_ended_by_events_that_it_does_not_wait_for(settings):
             polls = {
                 path: asyncio.create_task(client.get(f"{url}{path}"))
                 for path in (
-                    "/events?after=7&wait=2",
-                    "/hands/1/events?after=3&wait=2",
+                    "/events?after=7&wait=5",
+                    "/hands/1/events?after=3&wait=5",
                     "/events?after=4&wait=20",
                 )
             }
@@ -217,12 +219,12 @@ def test_a_long_poll_is_not_ended_by_events_that_it_does_not_wait_for(settings):
             assert not other.done()
             assert not own.done()
             await post("/hands/2/abort")
-            page = await asyncio.wait_for(own, 5)
+            page = await asyncio.wait_for(own, PATIENCE)
             assert [event["seq"] for event in page.json()["events"]] == [5, 6]
             assert page.headers["etag"] == '"6"'
             assert not older.done()
             for poll in (older, other):
-                page = await asyncio.wait_for(poll, 5)
+                page = await asyncio.wait_for(poll, PATIENCE)
                 assert page.json()["events"] == []
                 assert page.headers["etag"] == '"6"'
 
@@ -310,7 +312,7 @@ def test_a_body_that_never_comes_is_given_up(settings, method):
                 "Content-Type": "application/json",
             }
             response = await asyncio.wait_for(
-                client.request(method.upper(), path, content=slow(), headers=headers), 10
+                client.request(method.upper(), path, content=slow(), headers=headers), PATIENCE
             )
             assert response.status_code == 400
 
@@ -335,7 +337,7 @@ def test_a_thread_that_cannot_tidy_up_ends_the_process_and_does_not_just_stop(
 
             monkeypatch.setattr(service.ledger._writer, "tidy", broken)
             await table_of(client, key)  # it was durable before
-            assert isinstance(await asyncio.wait_for(end, 10), OSError)
+            assert isinstance(await asyncio.wait_for(end, PATIENCE), OSError)
 
     asyncio.run(main())
 
@@ -390,7 +392,7 @@ def test_a_token_that_dies_while_its_request_comes_is_dead(settings, kind, reiss
                 assert answer.status_code in (200, 201), answer.text
             size = service.ledger.size
             late.let.set()
-            answer = await asyncio.wait_for(request, 5)
+            answer = await asyncio.wait_for(request, PATIENCE)
             if reissued:
                 assert answer.json()["code"] == "credential_unknown"
                 assert service.ledger.size == size
@@ -429,7 +431,7 @@ def test_a_key_that_is_revoked_while_its_request_comes_is_not_obeyed(settings, k
                 service.operators.refresh()  # as each second
             size = service.ledger.size
             late.let.set()
-            answer = await asyncio.wait_for(request, 5)
+            answer = await asyncio.wait_for(request, PATIENCE)
             if revoked:
                 assert (answer.status_code, answer.json()["code"]) == (401, "credential_unknown")
                 assert service.ledger.size == size

@@ -34,7 +34,7 @@ from tests.api.test_process import new_key, serving
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 GAMES = ["kozel", "mus", "azi", "svoi"]
-LIMIT = 120
+LIMIT = 600
 _HURRY = """
 from fairdeal_api import cli
 from fairdeal_api.client import api

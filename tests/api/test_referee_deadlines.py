@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from fairdeal_api.service import initialise
@@ -30,56 +28,57 @@ def late(table):
         ("azi", {"ruleset": {"cards": 4}}, 4),
     ],
 )
-def test_a_seat_that_does_not_move_ends_the_hand(shared, game, terms, waiting):
+def test_a_seat_that_does_not_move_ends_the_hand(site, later, game, terms, waiting):
     """The seats on turn are named, all of them and no others."""
-    table = Refereed(
-        shared.client, shared.key(), game, custody="seats", timeouts={"turn": 1}, **terms
-    )
+    table = Refereed(site.client, site.key(), game, custody="seats", timeouts={"turn": 50}, **terms)
     dealt = table.deal()
     assert dealt["deadline"] is not None
     assert len(dealt["turn"]) == waiting
     match = table.operator.state()["match"]
+    later(site, 51)
     state = late(table)
     assert (state["reason"], state["missing"]) == ("turn_timeout", dealt["turn"])
     assert (state["turn"], state["result"]) == ([], None)
     assert state["server_seed"]
-    types = [event["type"] for event in last_event(table.operator.table, shared.client)]
+    types = [event["type"] for event in last_event(table.operator.table, site.client)]
     assert types[-2:] == ["hand.aborted", "hand.disclosed"]
-    content = shared.client.get(table.operator.url("/transcript")).content
+    content = site.client.get(table.operator.url("/transcript")).content
     judge(content)
-    assert verify(content, key=str(shared.service.verifier_key)).exit == 0
+    assert verify(content, key=str(site.service.verifier_key)).exit == 0
     # Such a hand counts for nothing: the next one begins with the same match.
     table.deal()
     assert table.operator.state()["match"] == match
 
 
-def test_each_move_gives_the_next_seat_its_time(shared):
-    table = Refereed(shared.client, shared.key(), "mus", timeouts={"turn": 2})
+def test_each_move_gives_the_next_seat_its_time(site, later):
+    table = Refereed(site.client, site.key(), "mus", timeouts={"turn": 50})
     table.deal()
     for _ in range(3):
-        time.sleep(1)
+        later(site, 40)
+        site.client.portal.call(site.service.sweep, 1)
         table.step()
     assert table.answer["state"] == "playing"
     turn = table.answer["turn"]
+    later(site, 51)
     assert late(table)["missing"] == turn
 
 
-def test_a_turn_that_has_passed_counts_at_the_next_touch(shared, monkeypatch):
+def test_a_turn_that_has_passed_counts_at_the_next_touch(site, later, monkeypatch):
     async def never(_self, _turn):
         return
 
     monkeypatch.setattr("fairdeal_api.service.Service.sweep", never)
-    table = Refereed(shared.client, shared.key(), "kozel", timeouts={"turn": 1})
+    table = Refereed(site.client, site.key(), "kozel", timeouts={"turn": 50})
     (seat,) = table.deal()["turn"]
     move = table.own(seat)["moves"][0]
-    time.sleep(1.1)
+    later(site, 51)
     action = {name: move[name] for name in ("type", "seat", "cards")}
     expect(table.act(action), 409, "already_final")
     state = table.operator.state()
     assert (state["reason"], state["missing"]) == ("turn_timeout", [seat])
 
 
-def test_seeds_of_a_reshuffle_have_their_own_time(shared):
+def test_seeds_of_a_reshuffle_have_their_own_time(site, later):
     """A turn's deadline does not run while seeds are due; then it does again."""
 
     def changes(view):
@@ -88,34 +87,35 @@ def test_seeds_of_a_reshuffle_have_their_own_time(shared):
         return {name: move[name] for name in ("type", "seat", "call", "cards") if name in move}
 
     table = Refereed(
-        shared.client,
-        shared.key(),
+        site.client,
+        site.key(),
         "mus",
         custody="seats",
         players=[changes] * 4,
-        timeouts={"turn": 60, "open": 1},
+        timeouts={"turn": 600, "open": 50},
     )
     table.deal()
     while table.answer["state"] != "reopening":
         table.step()
+    later(site, 51)
     state = late(table)
     assert (state["reason"], state["missing"]) == ("open_timeout", [0, 1, 2, 3])
 
 
-def test_a_restart_gives_a_turn_its_full_time_again(settings):
+def test_a_restart_gives_a_turn_its_full_time_again(settings, later):
     """Spec: HAND-18."""
     initialise(settings)
     with Site(settings) as site:
-        table = Refereed(site.client, site.key(), "kozel", timeouts={"turn": 2})
+        table = Refereed(site.client, site.key(), "kozel", timeouts={"turn": 50})
         turn = table.deal()["turn"]
-    time.sleep(1.5)
+        later(site, 40)
     with Site(settings) as site:
-        started = time.monotonic()
         table.client = table.operator.client = site.client
-        time.sleep(1)  # past the first deadline
+        later(site, 40)  # past the first deadline
+        site.client.portal.call(site.service.sweep, 1)
         assert table.operator.state()["turn"] == turn
+        later(site, 11)
         assert late(table)["missing"] == turn
-        assert time.monotonic() - started >= 1.9
 
 
 def test_an_operator_who_aborts_names_nobody(shared):

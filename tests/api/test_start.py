@@ -521,7 +521,7 @@ def command(*arguments, check=True):
         capture_output=True,
         text=True,
         check=check,
-        timeout=30,
+        timeout=120,
     )
 
 

@@ -56,5 +56,5 @@ class Hosts:
                 one.shutdown(socket.SHUT_RDWR)
             one.close()
         for thread in self.threads:
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()

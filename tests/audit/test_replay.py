@@ -184,7 +184,7 @@ from fairdeal_audit import replay, worker
 from fairdeal_audit.command import main
 def waits(self, *asked):
     os.write(1, b"here\\n")  # at once: two of them write to one pipe
-    time.sleep(60)
+    time.sleep(600)
 worker.Worker.run = waits
 if sys.argv[1] == "control":
     replay._deaf_to_ctrl_c = nullcontext
@@ -208,7 +208,7 @@ def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, t
     ) as process:  # fmt: skip
         assert [process.stdout.readline() for _ in range(2)] == ["here\n"] * 2
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (3, "")
     words = "\nfairdeal-audit: stopped; what was done is kept\n"
     if what == "control":

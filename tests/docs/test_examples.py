@@ -41,7 +41,7 @@ def played(environment, tmp_path):
         done = subprocess.run(
             [sys.executable, "-I", "-c", text],
             cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-            timeout=60,
+            timeout=600,
         )  # fmt: skip
         return done, tmp_path
 
@@ -60,7 +60,7 @@ def test_the_hand_of_the_api_page_is_dealt_and_verified(played):
             sys.executable, ROOT / "verifier/fairdeal_verifier", "--lang", "en",
             "--key", folder / "log.vkey", folder / "kozel.fair.json",
         ],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert verified.returncode == 0, verified.stdout
     assert "one party may have held all" in verified.stdout

@@ -137,7 +137,7 @@ class Cutter:
         self._process.stdin.close()
         assert self._process.stdout is not None
         self._process.stdout.close()
-        self._process.wait(20)
+        self._process.wait(60)
 
 
 def calls(folder: Path) -> list[tuple[str, str]]:

@@ -96,7 +96,7 @@ class Launcher:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait(60)
         self._process.stdout.close()
 
     def __enter__(self) -> Self:

@@ -13,7 +13,7 @@ from tests.faults.launcher import Launcher
 from tests.faults.wire import Wire
 
 _LISTENING = re.compile(r"listening on http://127\.0\.0\.1:(\d+)\n")
-START_SECONDS = 30
+START_SECONDS = 120
 STOPPED = -15  # uvicorn gives the signal on once it has stopped
 
 
@@ -80,12 +80,12 @@ class Site:
         """SIGKILL."""
         pid, self.pid = self.pid, 0
         os.kill(pid, signal.SIGKILL)
-        status = self.launcher.wait(pid, 20)
+        status = self.launcher.wait(pid, 60)
         assert status == -signal.SIGKILL, f"it had ended before: {status} {self.err.read_text()}"
 
     def died(self) -> int | None:
         """How the process has ended by itself; None if it does not end."""
-        status = self.launcher.wait(self.pid, 20)
+        status = self.launcher.wait(self.pid, 60)
         if status is not None:
             self.pid = 0
         return status

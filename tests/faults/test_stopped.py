@@ -74,7 +74,7 @@ def ways(tmp_path: Path) -> dict[str, tuple[str, str]]:
 def test_ctrl_c_at_the_start_of_a_command_is_no_fault_of_it(tmp_path):
     for way, (slow, code) in ways(tmp_path).items():
         with started(slow, code, signal.SIG_DFL) as process:
-            out, err = process.communicate("\n", timeout=30)
+            out, err = process.communicate("\n", timeout=120)
         assert (process.returncode, out, err) == (-signal.SIGINT, "", ""), way
 
 
@@ -82,7 +82,7 @@ def test_who_starts_a_command_deaf_to_ctrl_c_has_it_so(tmp_path):
     """As a shell does with what it puts into the background."""
     for way, (slow, code) in ways(tmp_path).items():
         with started(slow, code, signal.SIG_IGN) as process:
-            out, err = process.communicate("\n", timeout=30)
+            out, err = process.communicate("\n", timeout=120)
         assert (process.returncode, err) == (0, ""), way
         assert out.endswith(" 0.1.0\n"), way
 
@@ -110,7 +110,7 @@ def test_ctrl_c_while_the_options_are_put_together(way):
         }[way]
     )
     with started("", code, signal.SIG_DFL) as process:
-        out, err = process.communicate("\n", timeout=30)
+        out, err = process.communicate("\n", timeout=120)
     assert (process.returncode, out) == (-signal.SIGINT, "")
     assert err.endswith("KeyboardInterrupt\n") if way == "control" else err == ""
 
@@ -119,6 +119,6 @@ def test_ctrl_c_while_the_options_are_put_together(way):
 def test_the_control_python_s_own_way_is_a_page_of_text(package):
     slow = next(one for one in SLOW.values() if one.startswith(package.partition(".")[0]))
     with started(slow, f"import {package}", signal.SIG_DFL) as process:
-        _, err = process.communicate("\n", timeout=30)
+        _, err = process.communicate("\n", timeout=120)
     assert err.endswith("KeyboardInterrupt\n")
     assert err.startswith("Traceback")

@@ -44,7 +44,7 @@ class Succession(Rig):
         if asleep:
             os.kill(first, signal.SIGCONT)
         # Some clients still ask the first one, over connections that they have.
-        status = site.launcher.wait(first, 20)
+        status = site.launcher.wait(first, 60)
         if status != 75:
             self.audit.fault(f"A process that was taken over from ended with {status}.")
         self._load()

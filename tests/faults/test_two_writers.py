@@ -91,7 +91,7 @@ def test_a_writer_that_wakes_up_after_a_take_over_acknowledges_nothing(site, arm
             late = ask_late(site, key, answers)
         assert site.died() == 75
         assert late is not None
-        late.join(20)
+        late.join(60)
         assert answers == []
         assert '"ledger.lost"' in site.err.read_text()
         # The other one has not noticed.
@@ -124,13 +124,13 @@ def test_without_an_epoch_a_writer_that_wakes_up_goes_on(site):
         second.start("without_epochs")
         os.kill(site.pid, signal.SIGCONT)
         answers: list[int] = []
-        ask_late(site, key, answers).join(20)
+        ask_late(site, key, answers).join(60)
         assert answers == [201]
         site.kill()
 
 
 def until_stopped(pid: int) -> None:
-    for _ in range(2000):
+    for _ in range(12_000):
         if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T":
             return
         time.sleep(0.005)
@@ -149,7 +149,7 @@ def test_a_writer_paused_inside_a_transaction_must_be_ended_first(site):
     with successor(site, "--take-over") as second:
         refused(second, "in the middle of writing to the database", code=75)
         site.kill()
-        late.join(20)
+        late.join(60)
         assert answers == []
         second.start()
         with second.wire() as wire:
@@ -333,7 +333,7 @@ def test_two_processes_without_a_lock(site):
         second.start("without_flock")
         answers: list[int] = []
         with contextlib.suppress(Broken):  # it may have seen by itself, and be gone
-            ask_late(site, key, answers).join(20)
+            ask_late(site, key, answers).join(60)
         assert site.died() == 75
         assert answers == []
         tables(second, 1)

@@ -68,7 +68,7 @@ def request(
 class Wire:
     """One connection to the service."""
 
-    def __init__(self, port: int, timeout: float = 20) -> None:
+    def __init__(self, port: int, timeout: float = 60) -> None:
         try:
             self._socket = socket.create_connection(("127.0.0.1", port), timeout)
         except OSError as error:
@@ -123,7 +123,7 @@ class Wire:
         self.close()
 
 
-def volley(port: int, requests: list[bytes], timeout: float = 30) -> list[Answer]:
+def volley(port: int, requests: list[bytes], timeout: float = 60) -> list[Answer]:
     """Send requests on as many connections, all but their last bytes first: they arrive as one."""
     wires: list[Wire] = []
     try:

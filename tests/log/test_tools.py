@@ -120,7 +120,7 @@ def test_a_running_service_is_read_over_http(exported):
         backend.session.close()
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         process.stdout.close()
 
 

@@ -104,7 +104,7 @@ class Sheet:
         self.page, self.address = page, address
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("request", lambda one: self.requests.append(one.url))
         page.on("console", lambda one: self.complaints.append(f"{one.type}: {one.text}"))
         page.on("pageerror", lambda one: self.complaints.append(str(one)))

@@ -81,7 +81,7 @@ def test_control_a_page_that_is_broken_on_purpose_is_found(sheet, tmp_path):
         "--outDir",
         tmp_path,
     ]
-    done = subprocess.run(build, cwd=web, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(build, cwd=web, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     page = sheet((tmp_path / "verify.html").as_uri())
     names = [name for name in INDEX if str(INDEX[name]["failed"]).startswith("seal.")]

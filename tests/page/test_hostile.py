@@ -95,7 +95,7 @@ def test_the_longest_files_never_freeze_the_page(sheet, files, kind):
     folds = "for (const one of document.querySelectorAll('#checks summary')) one.click()"
     assert is_calm(page, lambda: page.page.evaluate(folds), whole / SHARE)
     # It can be used afterwards.
-    page.page.set_default_timeout(20_000)
+    page.page.set_default_timeout(60_000)
     page.ask(Asked((SEEDS / "kozel-short.fair.json").read_bytes()))
     assert page.word == "VERIFIED"
 
@@ -153,7 +153,7 @@ def test_control_a_page_that_does_all_at_once_is_found(sheet, tmp_path, files, k
     vite = WEB / "node_modules" / "vite" / "bin" / "vite.js"
     done = subprocess.run(
         [node(), vite, "build", "--outDir", tmp_path],
-        cwd=web, capture_output=True, text=True, check=False, timeout=120,
+        cwd=web, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     page = sheet((tmp_path / "verify.html").as_uri())

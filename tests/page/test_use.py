@@ -178,6 +178,8 @@ def test_who_cannot_run_it_is_told_in_five_languages(browser):
     for page in pages.values():
         page.goto(FILE.as_uri())
     page.wait_for_timeout(2500)  # they wait for two seconds, so that it never only flashes
+    for name in ("no scripts", "too old"):
+        pages[name].locator("#off p:visible").first.wait_for()
     said = {}
     for name, page in pages.items():
         visible = page.locator("#off p:visible")

@@ -21,7 +21,7 @@ from fairdeal_api.witnessing.memory import Memory, initialise
 from fairdeal_api.witnessing.server import WitnessApp
 
 
-def wait_until(what, seconds: float = 15.0) -> None:
+def wait_until(what, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not come to that"
@@ -61,6 +61,8 @@ class Stand:
         self.text = b""
         self.media = b"text/plain"
         self.delay = 0.0
+        self.asleep = False
+        """Whether it answers nobody until it is woken."""
         self.under_way = self.most_under_way = 0
         self._server: uvicorn.Server | None = None
 
@@ -90,6 +92,8 @@ class Stand:
             self.bodies.append(body)
             if self.delay:
                 await asyncio.sleep(self.delay)
+            while self.asleep:  # noqa: ASYNC110 - it is woken from another thread
+                await asyncio.sleep(0.01)
             if self.status:
                 head = {"type": "http.response.start", "status": self.status}
                 await send({**head, "headers": [(b"content-type", self.media)]})
@@ -123,7 +127,7 @@ class Stand:
     def stop(self) -> None:
         if self._server is not None:
             self._server.should_exit = self._server.force_exit = True
-            self._thread.join(10)
+            self._thread.join(60)
             assert not self._thread.is_alive()
             self.memory.close()
             self._server = None

@@ -290,7 +290,7 @@ class Process:
 
     def __exit__(self, *error):
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
         self.process.stdout.close()
         self.said = self.process.stderr.read()
         self.process.stderr.close()
@@ -384,11 +384,11 @@ def listening(opened, monkeypatch):
     yield start
     for running, thread in started:
         running.should_exit = running.force_exit = True
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 
-def sent(port, head, more, seconds=3.0):
+def sent(port, head, more, seconds=60.0):
     """Sends a head, then something more again and again; gives what is answered till it is over."""
     end = time.monotonic() + seconds
     answer = b""

@@ -145,14 +145,16 @@ def test_while_the_quorum_lags_the_head_before_is_served_and_nobody_waits(made, 
     """WIT-6, WIT-8: the witness sleeps; clients are answered all the same."""
     one = make_witness().start(made.log)
     with Site(made(one)) as site:
-        one.delay = 3.0
+        one.asleep = True
         begun = time.monotonic()
         tables(site)
-        assert time.monotonic() - begun < 2.0
+        # After so long it would not be waited for any more.
+        assert time.monotonic() - begun < circle._SECONDS
         assert site.service.ledger.size == 1
         assert size_of(served(site)) == 0
         assert site.client.get("/v1/receipts/0").status_code == 200
         assert site.client.get("/v1/receipts/0?cosigned=1").status_code == 404  # not in that head
+        one.asleep = False
         wait_until(lambda: size_of(served(site)) == 1)
 
 
@@ -296,15 +298,13 @@ def slow(make_witness):
 
 def test_a_start_does_not_wait_for_an_answer_without_an_end(made, slow, monkeypatch):
     monkeypatch.setattr(circle, "_SECONDS", 0.5)
-    start = time.monotonic()
-    with Site(made(slow)) as site:
-        assert time.monotonic() - start < 10
+    with Site(made(slow)) as site:  # it would wait for ever: see the control
         assert not state(site)["witnesses"][0]["answering"]
 
 
 def test_control_a_timeout_of_silence_does(slow):
     with (
-        httpx2.Client(trust_env=False, timeout=0.5) as client,
+        httpx2.Client(trust_env=False, timeout=1.5) as client,
         ThreadPoolExecutor(1) as pool,
     ):
         asked = pool.submit(client.post, slow.url)

@@ -66,7 +66,7 @@ def fetch(folder: Path) -> Path:
     }
     apt = ["apt-get", *[part for name, at in options.items() for part in ("-o", f"{name}={at}")]]
     for command in ([*apt, "update"], [*apt, "download", "sigsum-go"]):
-        done = run(*command, cwd=folder, timeout=120)
+        done = run(*command, cwd=folder, timeout=600)
         if done.returncode:
             pytest.fail(f"sigsum-witness is not there: `{command[-1]}` of apt-get failed")
     package = next(folder.glob("sigsum-go_*.deb"), None)
@@ -121,7 +121,7 @@ class Sigsum:
 
     def close(self) -> None:
         self._process.kill()
-        self._process.wait(10)
+        self._process.wait(60)
 
 
 def sigsum_origin(public: bytes) -> str:
