@@ -108,6 +108,7 @@ def test_a_failure_is_named_on_a_line_of_its_own(folder):
         ["good.fair.json", "--lang", "tlh"],
         ["good.fair.json", "--color", "sometimes"],
         ["good.fair.json", "--more"],
+        ["good.fair.json", "bad.fair.json", "--more"],
         ["a\0b"],
     ],
 )
@@ -133,6 +134,10 @@ def test_usage(folder, arguments):
             "'good.fair.json' holds no log key: it is longer",
         ),
         (["--receipt", "head.receipt", "good.fair.json"], "so the hand's goes before it"),
+        (
+            ["good.fair.json", "bad.fair.json"],
+            "give one file, or the files of a match with --match",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_command_is_said_in_words(folder, arguments, words):

@@ -234,9 +234,12 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
     Returns:
         The exit code. Spec: VER-4
     """
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, more = parser.parse_known_args(arguments)
+    if any(text.startswith("-") for text in more):
+        parser.error("unrecognized arguments: " + " ".join(more))
     try:
-        if [options.file, options.match, options.page_hash].count(None) != 2:
+        if more or [options.file, options.match, options.page_hash].count(None) != 2:
             raise UsageError(
                 "give one file, or the files of a match with --match; --receipt takes all files "
                 "that follow it, so the hand's goes before it"
