@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from enum import StrEnum
@@ -235,12 +236,20 @@ def check_config(settings: Settings) -> None:  # noqa: ARG001 - to have made the
 @config_app.command("show")
 @with_settings()
 def show_config(settings: Settings) -> None:
-    """Show the settings; none of them is secret."""
-    for name, value in settings.model_dump(mode="json").items():
-        typer.echo(f"{name} = {value}")
-    typer.echo(f"# log origin: {settings.log_origin}")
-    typer.echo(f"# anchor: {settings.anchor_path}")
-    typer.echo(f"# keys: {settings.keys_path}")
+    """Show what the settings come to, as a file for --config; none of them is secret."""
+    values = settings.model_dump(mode="json")
+    values["anchor"], values["keys"] = str(settings.anchor_path), str(settings.keys_path)
+    values["witness_quorum"] = settings.quorum or None
+    witnesses = values.pop("witnesses")
+    # A string of JSON is one of TOML, as long as what is no ASCII stays as it is.
+    for name, value in values.items():
+        text = json.dumps(value, ensure_ascii=False)
+        typer.echo(f"# {name}: none" if value is None else f"{name} = {text}")
+    typer.echo(f"# The log's origin is {settings.log_origin}")
+    for one in witnesses:  # tables stand last
+        typer.echo("\n[[witnesses]]")
+        for name, value in one.items():
+            typer.echo(f"{name} = {json.dumps(value, ensure_ascii=False)}")
 
 
 # Made here, with what else takes a while before a command can be stopped in order.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from typing import Annotated
 
 import pytest
@@ -10,6 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from fairdeal.log.cosignature import WitnessKey
 from fairdeal_api import __version__
 from fairdeal_api.cli import app
 from fairdeal_api.commands.common import Commands, with_settings
@@ -100,8 +103,32 @@ def test_a_flag_goes_before_the_file(tmp_path):
     file = tmp_path / "fairdeal.toml"
     file.write_text("data = 'of the file'\norigin = 'file.example'\n")
     said = run("config", "show", "--config", file, "--origin", "flag.example").stdout.splitlines()
-    assert "data = of the file" in said
-    assert "origin = flag.example" in said
+    assert 'data = "of the file"' in said
+    assert 'origin = "flag.example"' in said
+
+
+def test_what_the_settings_come_to_is_a_file_of_settings(tmp_path, monkeypatch):
+    """Shown again from that file they are the same. Control: a flag makes another of it."""
+    file = tmp_path / "fairdeal.toml"
+    witness = {"url": "https://w.example", "vkey": str(WitnessKey("w.example/1", b"\x11" * 32))}
+    monkeypatch.setenv("FAIRDEAL_WITNESSES", json.dumps([witness]))
+    shown = run("config", "show", "--data", 'a \\ "ü"', "--mode", "test").stdout
+    monkeypatch.delenv("FAIRDEAL_WITNESSES")
+    found = tomllib.loads(shown)
+    assert found["data"] == 'a \\ "ü"'
+    assert found["anchor"] == found["data"] + ".anchor"
+    assert found["keys"] == found["data"] + "/keys"
+    assert found["witness_quorum"] == 1
+    assert found["witnesses"] == [witness]
+    assert "# The log's origin is fairdeal.localhost/log/test\n" in shown
+    file.write_text(shown)
+    assert run("config", "show", "--config", file).stdout == shown
+    assert run("config", "show", "--config", file, "--mode", "live").stdout != shown
+    # Without witnesses there is no quorum, and nothing to say of it.
+    alone = run("config", "show").stdout
+    assert "# witness_quorum: none\n" in alone
+    file.write_text(alone)
+    assert run("config", "show", "--config", file).stdout == alone
 
 
 # --- how a command ends -------------------------------------------------------------------------
