@@ -183,23 +183,60 @@ def encoded() -> bytes:
     return (json.dumps(document(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
+_STYLE: Final = (
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.5 sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}"
+    "div{overflow-x:auto}table{border-collapse:collapse}"
+    "td{padding:.2rem 1rem .2rem 0;vertical-align:top}td:not(:last-child){white-space:nowrap}"
+    "tr:target{outline:2px solid}"
+)
+_CALLERS: Final = {"seat": "seat or operator"}
+
+
+def _words(text: str) -> str:
+    """Escaped, and what stands between grave accents as code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    """A table; the first of each row is its id."""
+    return (
+        "<div><table>"
+        + "".join(f"<tr id={name}><td>{'<td>'.join(cells)}\n" for name, *cells in rows)
+        + "</table></div>"
+    )
+
+
 @lru_cache(maxsize=1)
 def page() -> bytes:
     """The documentation page."""
-    rows = "".join(
-        f"<tr id={html.escape(operation.id)}><td><code>{operation.method}</code>"
-        f"<td><code>{html.escape(operation.path.replace(':path', ''))}</code>"
-        f"<td>{operation.caller}<td>{html.escape(operation.summary)}\n"
-        for operation in all_operations()
+    operations = "".join(
+        f"<h3>{tag}</h3><p>{_words(text)}</p>"
+        + _table(
+            [
+                (
+                    operation.id,
+                    f"<code>{operation.method}</code>",
+                    f"<code>{html.escape(operation.path.replace(':path', ''))}</code>",
+                    _CALLERS.get(operation.caller, operation.caller),
+                    _words(operation.summary),
+                )
+                for operation in all_operations()
+                if operation.tag == tag
+            ]
+        )
+        for tag, text in _TAGS.items()
     )
-    codes = "".join(
-        f"<tr id={code}><td>{kind.status}<td><code>{code}</code><td>{html.escape(kind.title)}\n"
-        for code, kind in KINDS.items()
+    codes = _table(
+        [
+            (code, str(kind.status), f"<code>{code}</code>", _words(kind.title))
+            for code, kind in KINDS.items()
+        ]
     )
     return (
-        "<!doctype html><html lang=en><meta charset=utf-8><title>fairdeal API</title>"
-        "<style>body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-        "td{padding:.2rem .6rem;vertical-align:top}tr:target{background:#fe9}</style>"
+        "<!doctype html><html lang=en><meta charset=utf-8>"
+        '<meta name=viewport content="width=device-width,initial-scale=1">'
+        f"<title>fairdeal API</title><style>{_STYLE}</style>"
         "<h1>fairdeal API</h1><p>Machine-readable: <a href=/openapi.json>/openapi.json</a>.</p>"
-        f"<h2>Operations</h2><table>{rows}</table><h2>Errors</h2><table>{codes}</table></html>\n"
+        f"<h2>Operations</h2>{operations}<h2>Errors</h2>{codes}</html>\n"
     ).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 import schemathesis
@@ -70,6 +71,16 @@ def test_examples_fit_their_models(operation):
 
 def test_the_served_file_is_the_file(shared):
     assert shared.client.get("/openapi.json").content == openapi.encoded()
+
+
+def test_the_page_has_every_operation_and_code_once(shared):
+    """A problem's `type` leads to its code there. Control: what is none has no place."""
+    page = shared.client.get("/docs").text
+    places = Counter(re.findall(r"<tr id=(\w+)>", page))
+    assert places == Counter([*KINDS, *(operation.id for operation in all_operations())])
+    assert "nothing_of_ours" not in places
+    assert "`" not in page
+    assert "<code>table</code>" in page
 
 
 def test_schemathesis(shared):
