@@ -286,6 +286,17 @@ def test_a_repeated_put_gives_the_same_event(shared, key):
         body["seed"] = "00" * 32
         expect(table.put(seat, "seed", body), 409, "seed_fixed")
     assert again["deck_root"]
+    # The seeds of a reshuffle as well.
+    for _ in range(2):
+        for seat in [(again["first"] + step) % 4 for step in range(4)]:
+            held = [card for card in table.cards(seat)["cards"] if card["state"] == "held"]
+            discard = {"type": "discard", "seat": seat, "cards": places(held)}
+            acted = expect(table.act(seat, discard))
+    assert acted["state"] == "reopening"
+    body = {"epoch": 1, "head": acted["due_head"], "seed": table.secrets.seeds(1)["0"]}
+    expect(table.put(0, "seed", body), 201)
+    expect(table.put(0, "seed", body), 200)
+    expect(table.put(0, "seed", {**body, "seed": "00" * 32}), 409, "seed_fixed")
 
 
 def test_keyed_seats_sign(shared, key, vkey):

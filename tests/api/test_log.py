@@ -75,6 +75,20 @@ def test_finished_hands_are_listed_oldest_first(played):
     assert {item["state"] for item in seen} == {"closed"}
 
 
+def test_what_is_not_released_is_not_shown(site):
+    """LOG-6: the tree has an entry more while a batch is being written."""
+    Operator(site.client, site.key(), "mus")
+    ledger = site.service.ledger
+    size = ledger.size
+    for extra in (0, 1):
+        if extra:
+            ledger._tree.append(bytes(32))
+        assert site.client.get(f"/log/tile/0/000.p/{size}").status_code == 200  # the control
+        assert site.client.get(f"/log/tile/0/000.p/{size + 1}").status_code == 404
+        assert ledger.receipt(size - 1) is not None
+        assert ledger.receipt(size) is None
+
+
 def test_tiles_that_are_not_there(played):
     for path in ("tile/0/000.p/0", "tile/0/000.p/256", "tile/0/x000/000", "tile/2/000", "tile/0/"):
         expect(played.client.get(f"/log/{path}"), 404, "entry_unknown")

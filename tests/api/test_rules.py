@@ -55,6 +55,8 @@ BAD_BODIES = [
     (GOOD.replace(b"kozel", b"\\ud800"), 400, "malformed_json"),
     (GOOD.replace(b"kozel", b"a\nb"), 400, "malformed_json"),
     (b"[" * 17 + b"]" * 17, 400, "malformed_json"),
+    (b"[" * 16 + b"]" * 16, 422, "invalid_request"),
+    (b"[" + b"[]," * 20 + b"[" * 15 + b"]" * 16, 422, "invalid_request"),
     (b'{"a":' * 20000 + b"1" + b"}" * 20000, 413, "body_too_large"),
     (b"[" * 30000, 400, "malformed_json"),
     (b'{"game":"kozel","game":"mus","custody":"operator"}', 400, "duplicate_key"),

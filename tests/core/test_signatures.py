@@ -61,6 +61,13 @@ def test_a_keyed_seat_signs_and_nobody_else(name):
         assert outcome(table, replace(event, sigs=sigs)) == code
 
 
+def test_a_keyed_seat_that_has_no_part_in_an_event_does_not_sign_it():
+    table, event = SIGNED["seeds.sealed"]
+    alone = replace(event, seals={0: event.seals[0]}, sigs={0: event.sigs[0]})
+    assert outcome(table, alone) == "legal"
+    assert outcome(table, replace(alone, sigs=event.sigs)) == "signature_invalid"
+
+
 def test_a_signature_is_of_its_hand_and_event():
     """F34: no signature of one step serves another: other types, other hands, other tables."""
     signatures = {sig for _, event in SIGNED.values() for sig in event.sigs.values()}
