@@ -241,7 +241,7 @@ class Invitation:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put a content in the place of a file, for its owner's eyes only."""
+    """Put a content in the place of a file, durably, for its owner's eyes only."""
     part = path.with_name(path.name + ".part")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -249,3 +249,9 @@ def replace(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(descriptor)
     part.replace(path)
+    # Without this a loss of power may bring back the file before, and what was opened is forgotten.
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
