@@ -80,10 +80,10 @@ def test_a_whole_match_is_verified_hand_by_hand_and_as_a_match(house, tmp_path, 
         assert terms["custody"] == "seats"
         assert terms["referee"] is True
         assert terms["ruleset"]["target"] == target
-    code, report = verifier("--key", key, *files)
-    assert code == 0, report
-    assert report.startswith("VERIFIED  ")
-    assert report.count("PASS  play ") == len(files)
+        code, report = verifier("--key", key, file)
+        assert code == 0, report
+        assert report.startswith("VERIFIED  ")
+        assert "PASS  play " in report
     code, report = verifier("--key", key, "--match", *files)
     assert code == 0, report
     assert report.startswith(f"VERIFIED  match, {len(files)} file")
