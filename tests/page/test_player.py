@@ -79,6 +79,102 @@ def test_notes_of_another_hand_are_told_as_that(sheet, language):
     assert words["page.verdict.mixed"] not in verdict.inner_text()
 
 
+OLD = "document.querySelector('main .verdict').setAttribute('data-old', '')"
+"""So that `settle` waits for the next one."""
+
+
+def test_notes_come_along_with_a_match(sheet):
+    """Each is held against its own hand; what was typed for one hand is not for the next."""
+    names = ["azi-match_1.fair.json", "azi-match_2.fair.json"]
+    files = [(name, hand(name)) for name in names]
+    notes = []
+    for name, seat in zip(names, (0, 2), strict=True):
+        opened = json.loads(json.loads(hand(name))["events"][1])
+        kept = Notes(KEY, opened["table"], opened["hand"], seat)
+        kept.seeds = [SeatSeed.from_hex(own_seed(name, seat)[0])]
+        notes.append((f"{name}.notes", kept.encode()))
+    key = ("log.vkey", KEY.encode())
+    page = sheet()
+
+    def of_each_hand():
+        found = []
+        for at in range(len(names)):
+            page.page.locator("#match li button").nth(at).click()
+            page.page.wait_for_selector("#checks")
+            found.append((page.word, mine(page)))
+            page.page.fill("#my-seed", own_seed(names[at], 0)[0])
+            page.page.evaluate(OLD)
+            page.page.click("#mine form button")
+            page.settle()
+            assert mine(page) == ("PASS" if found[-1][0] == "VERIFIED" else "FAIL")
+            page.page.get_by_role("button", name="Back to the match").click()
+            page.page.wait_for_selector("#match")
+        return found
+
+    page.give(*files, *notes, key)
+    assert of_each_hand() == [("VERIFIED", "PASS")] * 2
+    page.give(*files, notes[1], key)
+    assert of_each_hand() == [("VERIFIED", "N/A"), ("VERIFIED", "PASS")]
+    # The control: notes that are of no hand of the match fit none.
+    page.give(*files, ("notes.json", hand("azi-noted.notes.json")), key)
+    assert of_each_hand() == [("FAILED", "FAIL")] * 2
+
+
+def test_of_many_notes_those_of_the_hand_are_taken(sheet):
+    opened = json.loads(json.loads(hand("azi-played.fair.json"))["events"][1])
+    other = Notes(KEY, opened["table"], opened["hand"], 0).encode()
+    page = sheet()
+    all_ = [("a", other), ("b", hand("azi-noted.notes.json"))]
+    for notes in (all_, all_[::-1]):
+        page.give(("hand", hand("azi-noted.fair.json")), *notes)
+        assert (page.word, mine(page)) == ("VERIFIED", "PASS")
+    page.give(("notes", other))
+    assert (page.word, page.failed) == ("FAILED", "mine")
+
+
+def test_notes_that_are_none_give_a_sentence_and_no_verdict(sheet):
+    """Nor does the command say anything of the hand then."""
+    page = sheet()
+    damaged = hand("azi-noted.notes.json").replace(b'"hand"', b'"hant"')
+    files = [{"name": n, "mimeType": "", "buffer": d}
+             for n, d in (("hand", hand("azi-noted.fair.json")), ("notes", damaged))]  # fmt: skip
+    page.page.locator("input[type=file]").set_input_files(files)
+    page.page.locator(".problem").wait_for()
+    assert "notes cannot be read" in page.page.locator(".problem").inner_text()
+    assert page.page.locator("main .verdict").count() == 0
+    page.give(("hand", hand("azi-noted.fair.json")), ("notes", hand("azi-noted.notes.json")))
+    assert page.word == "VERIFIED"
+    assert page.page.locator(".problem").count() == 0
+    # Nor is it an error that the hand is still to come.
+    page = sheet()
+    page.page.locator("input[type=file]").set_input_files(SEEDS / "azi-noted.notes.json")
+    page.page.locator(".problem.missing").wait_for()
+    assert page.page.locator(".problem svg").count() == 0
+
+
+def test_the_key_of_a_match_is_asked_for_once(sheet):
+    files = [(n, hand(n)) for n in ("azi-match_1.fair.json", "azi-match_2.fair.json")]
+    page = sheet()
+    page.give(*files)
+    assert page.word == "CONSISTENT"
+    assert page.page.locator("#proved li").count() > 3  # what a pass does not prove: VER-6
+    page.page.click(".ask .primary")
+    page.page.wait_for_selector("#match")
+    page.page.wait_for_selector("main .verdict.verified")
+    assert page.report()["exit"] == 0
+    # One that is confirmed at a hand is confirmed for the match.
+    page = sheet()
+    page.give(*files)
+    page.page.locator("#match li button").first.click()
+    page.page.wait_for_selector("#checks")
+    page.page.click(".ask .primary")
+    page.page.wait_for_selector("main .verdict.verified")
+    page.page.get_by_role("button", name="Back to the match").click()
+    page.page.wait_for_selector("#match")
+    page.page.wait_for_selector("main .verdict.verified")
+    assert [one["report"]["exit"] for one in page.report()["files"]] == [0, 0]
+
+
 ON = """steps => Array.from({length: steps}, () => {
   document.querySelectorAll(".stepper button")[2].click();
   return document.querySelector(".caption").innerText;

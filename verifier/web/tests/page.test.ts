@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { base32, qrText, spoken } from "../src/page/code.ts";
 import { type Count, Counting } from "../src/page/counts.ts";
-import { kindOf, readLink, Refused } from "../src/page/intake.ts";
+import { kindOf, readLink, Refused, whose } from "../src/page/intake.ts";
 import { cardNames, Stage } from "../src/page/scene.ts";
 import { tamperedCopy, tamperings } from "../src/page/tamper.ts";
 import { readFile, verify } from "../src/verify/index.ts";
@@ -77,6 +77,16 @@ test("files are told apart by what they hold", () => {
   assert.equal(kind(`${key}\n`), "key");
   assert.equal(kind(`w.example+00000000+${Buffer.from([4, ...Array.from({ length: 32 }, () => 7)]).toString("base64")}`), "witness");
   assert.equal(kind("\xff{"), "hand");
+});
+
+test("a file says of which hand it is, as its events do", () => {
+  for (const name of readdirSync(SEEDS).filter((one) => one.endsWith(".fair.json"))) {
+    const bytes = seed(name.replace(".fair.json", ""));
+    const opened = readFile(bytes)?.opened.body;
+    if (opened) assert.deepEqual(whose(bytes), { table: opened.table, hand: opened.hand }, name);
+  }
+  assert.equal(whose(seed("azi-match_2")).hand, 2);
+  assert.deepEqual(whose(new TextEncoder().encode("{}")), { table: "", hand: 0 });
 });
 
 test("a link gives a file, a key that is not trusted, and a language, and never more than 5 MiB", async () => {

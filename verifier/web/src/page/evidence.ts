@@ -11,13 +11,14 @@ import { button, section, type View } from "./view.ts";
 export interface Given {
   readonly key: string | null;
   readonly seeds: ReadonlyMap<number, readonly string[]>;
-  readonly notes: Uint8Array | null;
+  /** Of one hand, or some for the hands of a match. */
+  readonly notes: readonly Uint8Array[];
   readonly receipts: readonly Uint8Array[];
   readonly witnesses: readonly string[];
   readonly rotations: Uint8Array | null;
 }
 
-export const NOTHING: Given = { key: null, seeds: new Map(), notes: null, receipts: [], witnesses: [], rotations: null };
+export const NOTHING: Given = { key: null, seeds: new Map(), notes: [], receipts: [], witnesses: [], rotations: null };
 
 const OWN = new Set(["mine", "receipt", "log.witness"]);
 
@@ -40,7 +41,7 @@ export function drawEvidence(
     if (wrong) fault.textContent = view.t(wrong);
     else change({ ...given, seeds: new Map([...given.seeds, [Number(seat.value), words]]) }, Number(seat.value));
   };
-  const some = given.seeds.size > 0 || given.notes !== null || given.receipts.length > 0 || given.witnesses.length > 0 || given.rotations !== null;
+  const some = given.seeds.size > 0 || given.notes.length > 0 || given.receipts.length > 0 || given.witnesses.length > 0 || given.rotations !== null;
   const own: Child = report.checks.filter((check) => OWN.has(check.id) && check.status !== "N/A").map((check) => checkFold(view, check, context));
   return section(
     "mine",

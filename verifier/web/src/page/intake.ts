@@ -37,6 +37,15 @@ export function kindOf(bytes: Uint8Array): Kind {
   return (format as "notes" | "rotations" | undefined) ?? "hand";
 }
 
+/**
+ * Of which hand a file says that it is, by its `hand.opened`: for sorting and choosing only, since nothing is checked
+ * yet. A file that says nothing is of hand 0 of no table.
+ */
+export function whose(bytes: Uint8Array): { readonly table: string; readonly hand: number } {
+  const text = fromUtf8(bytes) ?? "";
+  return { table: /\\"table\\":\\"([^"\\]*)/.exec(text)?.[1] ?? "", hand: Number(/\\"first\\":(?:null|\d),\\"hand\\":(\d+),\\"match\\":/.exec(text)?.[1] ?? 0) };
+}
+
 /** The first byte of a key says what it signs: 1 a log's checkpoints, 4 cosignatures. */
 function isWitness(key: string): boolean {
   try {

@@ -2,17 +2,17 @@
 
 import packed from "virtual:words";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { fromUtf8, hex, utf8 } from "../verify/bytes.ts";
+import { hex, utf8 } from "../verify/bytes.ts";
 import type { HandFile } from "../verify/file.ts";
-import { type Given as Asked, type MatchReport, verifyMatchSteps, verifySteps } from "../verify/index.ts";
-import type { Report } from "../verify/report.ts";
+import { type Given as Asked, type MatchReport, readNotes, verifyMatchSteps, verifySteps } from "../verify/index.ts";
+import type { Report, Word } from "../verify/report.ts";
 import { loadLanguages } from "../words/load.ts";
 import { Words } from "../words/words.ts";
 import { checkFold, drawChecks } from "./checks.ts";
 import { qrCode, spoken } from "./code.ts";
 import { type Child, h, icon } from "./dom.ts";
 import { drawEvidence, type Given, NOTHING } from "./evidence.ts";
-import { type Brought, kindOf, type Linked, MOST, readFiles, readLink, Refused } from "./intake.ts";
+import { type Brought, kindOf, type Linked, MOST, readFiles, readLink, Refused, whose } from "./intake.ts";
 import { ownHash } from "./itself.ts";
 import type { Context } from "./numbers.ts";
 import { drawPrint } from "./print.ts";
@@ -48,7 +48,11 @@ interface Hand {
 interface Match {
   readonly names: readonly string[];
   readonly bytes: readonly Uint8Array[];
+  /** Of each file what it says that it is: `named`. */
+  readonly hands: readonly string[];
   readonly report: MatchReport;
+  /** With what it was verified. */
+  readonly given: Given;
 }
 
 // Before anything is changed: see itself.ts.
@@ -155,7 +159,10 @@ class Page {
       this.#complain(error);
       return;
     }
+    // Neither a verdict on the hand nor evidence: the command refuses them as well.
+    if (brought.some((one) => one.kind === "notes" && !readNotes(one.bytes))) return this.#complain(new Refused("page.error.notes"));
     this.#problem = null;
+    const notes = brought.filter((one) => one.kind === "notes").map((one) => one.bytes);
     const hands = brought.filter((one) => one.kind === "hand");
     const texts = (kind: string): string[] => brought.filter((one) => one.kind === kind).map((one) => new TextDecoder().decode(one.bytes).trim());
     // What was given for one hand says nothing about the next; the key and those that it leads to do.
@@ -166,7 +173,7 @@ class Page {
     this.#given = {
       key: texts("key").at(-1) ?? before.key,
       seeds: before.seeds,
-      notes: brought.find((one) => one.kind === "notes")?.bytes ?? before.notes,
+      notes: notes.length > 0 ? notes : before.notes,
       receipts: [...before.receipts, ...brought.filter((one) => one.kind === "receipt").map((one) => one.bytes)],
       witnesses: [...new Set([...before.witnesses, ...texts("witness")])],
       rotations: brought.findLast((one) => one.kind === "rotations")?.bytes ?? before.rotations,
@@ -178,7 +185,7 @@ class Page {
       this.#folds.clear();
       await this.#verify(only.name, only.bytes);
     } else if (this.#hand) await this.#verify(this.#hand.name, this.#hand.bytes);
-    else if (this.#match) await this.#verifyMatch(this.#match.bytes.map((bytes, at) => ({ name: this.#match?.names[at] ?? "", kind: "hand", bytes })));
+    else if (this.#match) await this.#matchAgain(this.#match);
     else {
       this.#problem = "page.error.only_evidence";
       this.draw();
@@ -188,10 +195,12 @@ class Page {
   #complain(error: unknown): void {
     this.#problem = error instanceof Refused ? error.key : "page.error.nothing";
     this.draw();
+    window.scrollTo(0, 0); // where it stands
   }
 
   async #verify(name: string, bytes: Uint8Array, real: Hand | null = null, change = ""): Promise<void> {
-    const { seeds, notes, receipts, witnesses, key, rotations } = this.#given;
+    const { seeds, receipts, witnesses, key, rotations } = this.#given;
+    const notes = this.#notesOf(bytes);
     const asked: Asked = {
       ...(key !== null && { key }), ...(notes && { notes }), ...(rotations && { rotations }), mine: new Map(seeds), receipts, witnesses,
     };
@@ -208,16 +217,36 @@ class Page {
     this.#arrive();
   }
 
+  /** The notes of a hand; if there are none of it, any but those that came with a match and are of another hand of it. */
+  #notesOf(bytes: Uint8Array): Uint8Array | undefined {
+    const { notes } = this.#given;
+    if (notes.length === 0) return undefined;
+    const hand = named(whose(bytes));
+    const elsewhere = (one: Uint8Array): boolean | undefined => this.#match?.given.notes.includes(one) && this.#match.hands.includes(named(readNotes(one)));
+    return notes.find((one) => named(readNotes(one)) === hand) ?? notes.find((one) => !elsewhere(one));
+  }
+
+  /** What was given for one hand of a match says nothing about the others; the key does. */
+  #forgetHand({ given }: Match): void {
+    const { key, rotations } = this.#given;
+    this.#given = { ...given, key, rotations };
+  }
+
+  #matchAgain({ names, bytes }: Match): Promise<void> {
+    return this.#verifyMatch(bytes.map((one, at) => ({ name: names[at] ?? "", kind: "hand", bytes: one })));
+  }
+
   async #verifyMatch(hands: readonly Brought[]): Promise<void> {
     // The order of dropped files is the file manager's; a match is in the order of its hands.
     const sorted = hands
-      .map((one) => ({ ...one, number: handNumber(one.bytes) }))
+      .map((one) => ({ ...one, number: whose(one.bytes).hand }))
       .sort((a, b) => a.number - b.number);
-    const report = await this.#work(verifyMatchSteps(sorted.map((one) => one.bytes), this.#given.key ?? undefined, this.#given.rotations ?? undefined));
+    const given = this.#given;
+    const report = await this.#work(verifyMatchSteps(sorted.map((one) => one.bytes), given.key ?? undefined, given.rotations ?? undefined));
     if (!report) return;
     this.#folds.clear();
     this.#hand = null;
-    this.#match = { names: sorted.map((one) => one.name), bytes: sorted.map((one) => one.bytes), report };
+    this.#match = { names: sorted.map((one) => one.name), bytes: sorted.map((one) => one.bytes), hands: sorted.map((one) => named(whose(one.bytes))), report, given };
     this.draw();
     this.#arrive();
   }
@@ -255,7 +284,7 @@ class Page {
   draw(): void {
     const view = this.#view;
     this.#drawHeader(view);
-    this.#alert.replaceChildren(...(this.#problem === null ? [] : [h("p", { class: "problem" }, icon("i-bad"), view.t(this.#problem))]));
+    this.#alert.replaceChildren(...(this.#problem === null ? [] : [problem(view, this.#problem)]));
     const hand = this.#hand;
     this.#paper.replaceChildren();
     document.body.classList.toggle("with-paper", hand !== null);
@@ -318,7 +347,15 @@ class Page {
         h("div", { class: "copy" }, h("p", {}, view.t("page.tamper.banner", { what: view.t(`page.tamper.${hand.change}`) })), button(view.t("page.tamper.back"), () => { this.#hand = real; this.draw(); this.#arrive(); }, { class: "primary" })),
       );
     } else if (this.#match) {
-      top.push(button(view.t("page.match.back"), () => { this.#hand = null; this.draw(); this.#arrive(); }));
+      const match = this.#match;
+      top.push(button(view.t("page.match.back"), () => {
+        // A key that was confirmed here is confirmed for all of them.
+        this.#forgetHand(match);
+        if (match.given.key !== this.#given.key || match.given.rotations !== this.#given.rotations) return void this.#matchAgain(match);
+        this.#hand = null;
+        this.draw();
+        this.#arrive();
+      }));
     }
     const text = new TextDecoder().decode(hand.bytes.slice(-64)).trimEnd();
     top.push(drawVerdict(view, hand.report, hand.report.reason?.key === "unreadable.json" && hand.bytes[0] === 0x7b && !text.endsWith("}")));
@@ -341,7 +378,7 @@ class Page {
         "div",
         { class: "columns" },
         h("div", {}, table.draw(view), this.#evidence(view, hand, context), hand.real ? null : this.#tamper(view, hand, file)),
-        h("div", {}, drawChecks(view, report, context), this.#proved(view, report), this.#seal(view, file), this.#keep(view, () => reportToJson(this.#english, report))),
+        h("div", {}, drawChecks(view, report, context), this.#proved(view, report.word), this.#seal(view, file), this.#keep(view, () => reportToJson(this.#english, report))),
       ),
       this.#about(view),
     ];
@@ -377,11 +414,11 @@ class Page {
     );
   }
 
-  #proved(view: View, report: Report): HTMLElement {
+  #proved(view: View, word: Word): HTMLElement {
     return section(
       "proved",
       view.t("page.proved.title"),
-      report.word === "VERIFIED" && h("ul", {}, [1, 2, 3].map((n) => h("li", {}, view.t(`page.proved.${n}`)))),
+      word === "VERIFIED" && h("ul", {}, [1, 2, 3].map((n) => h("li", {}, view.t(`page.proved.${n}`)))),
       h("p", {}, view.t("report.not_proved")),
       h("ul", {}, notProved(view.words).map((line) => h("li", {}, line))),
     );
@@ -422,16 +459,20 @@ class Page {
     );
   }
 
-  #matchTop(view: View, { names, bytes, report }: Match): HTMLElement[] {
+  #matchTop(view: View, match: Match): HTMLElement[] {
+    const { names, bytes, report } = match;
     const worst = report.word;
+    const unconfirmed = worst === "CONSISTENT" ? report.reports.find((one) => one.word === worst)?.file : null;
     const rows = report.reports.map((one, at) => {
-      const open = (): void => { void this.#verify(names[at] ?? "", bytes[at] ?? new Uint8Array()); };
+      const open = (): void => { this.#forgetHand(match); void this.#verify(names[at] ?? "", bytes[at] ?? new Uint8Array()); };
       const title = one.hand ? view.t("report.match_hand", { hand: one.hand.number }) : (names[at] ?? "");
       return h("li", {}, badge(view, one.word), " ", h("span", { class: "grow" }, title, " ", h("span", { class: "muted" }, names[at])), one.failed !== null && code(one.failed), button(view.t("page.match.open"), open, { "aria-label": `${view.t("page.match.open")}: ${title}` }));
     });
     return [
       banner(worst, `${view.t("report.match", { n: names.length })}: ${view.t(`page.word.${wordName(worst)}`)}`, h("p", { class: "lead" }, view.t(`page.verdict.${wordName(worst)}`))),
+      ...(unconfirmed ? [askKey(view, unconfirmed, this.#link.key, (key) => { this.#given = { ...this.#given, key }; void this.#matchAgain(match); })] : []),
       section("match", view.t("page.match.title"), checkFold(view, report.check, null), h("ul", { class: "hands" }, rows)),
+      this.#proved(view, worst),
       this.#keep(view, () => matchToJson(this.#english, report, names)),
     ];
   }
@@ -459,9 +500,15 @@ function* checkSteps(bytes: Uint8Array, asked: Asked): Generator<number, { repor
   return { report, fileHash: hex(hash.digest()) };
 }
 
-/** The number that a file gives its hand, by its `hand.opened`: for sorting only; files that say nothing come first. */
-function handNumber(bytes: Uint8Array): number {
-  return Number(/\\"first\\":(?:null|\d),\\"hand\\":(\d+),\\"match\\":/.exec(fromUtf8(bytes) ?? "")?.[1] ?? 0);
+/** A hand as one text, to compare it. */
+function named(one: { readonly table: string; readonly hand: number } | null): string {
+  return `${one?.table} ${one?.hand}`;
+}
+
+/** What is wrong with what was brought; that a hand is still to come is not. */
+function problem(view: View, key: string): HTMLElement {
+  const missing = key === "page.error.only_evidence";
+  return h("p", { class: missing ? "problem missing" : "problem" }, !missing && [icon("i-bad"), " "], view.t(key));
 }
 
 void new Page(loadLanguages(packed).map((language) => new Words(language))).follow();
