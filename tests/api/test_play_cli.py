@@ -228,13 +228,18 @@ def test_what_cannot_be_is_said(tmp_path, arguments, words):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["mus", "--rule", "target=41"], ["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"]],
+    ("arguments", "words"),
+    [
+        (["mus", "--rule", "target=41"], "/ruleset/target"),
+        (["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"], "unreachable"),
+    ],
 )
-def test_what_the_service_refuses_is_said(tmp_path, arguments):
+def test_what_the_service_refuses_is_said(tmp_path, arguments, words):
     code, out = play(tmp_path, *arguments, program=HURRIED)
     assert code == 1
     assert "The game cannot go on." in out
+    assert words in out
+    assert "service.started" not in out  # its log is for a service that has failed
 
 
 # --- what is typed ------------------------------------------------------------------------------

@@ -196,6 +196,25 @@ def test_a_seat_that_contributes_twice_is_refused(shared, key):
     assert json.loads(value["events"][0]["event"])["contribute"] == [0, 2]
 
 
+@pytest.mark.parametrize(
+    ("ruleset", "referee", "code", "places"),
+    [
+        ({"cards": 5, "blind": True, "trump": True}, False, "option_value", ["cards", "trump"]),
+        ({"cards": 4, "ante": 0}, True, "option_value", ["ante"]),
+        ({"cards": 5, "ante": 0}, False, "option_unknown", [None]),
+        ({"5e5e5e": 0}, True, "option_unknown", [None]),
+    ],
+)
+def test_a_ruleset_is_refused_by_its_options(shared, key, ruleset, referee, code, places):
+    """Control: what is no option is not named, and what has its value neither."""
+    body = {"game": "azi", "custody": "operator", "seats": 3, "referee": referee}
+    answer = send(shared, key, json.dumps({**body, "ruleset": ruleset}).encode())
+    pointers = ["/ruleset" + ("" if place is None else f"/{place}") for place in places]
+    found = expect(answer, 422, code)["errors"]
+    assert found == [{"pointer": pointer, "code": code} for pointer in pointers]
+    assert "5e5e5e" not in answer.text
+
+
 def test_a_refused_seed_is_not_told_to_anybody(shared, key, capfd):
     table = Operator(shared.client, key, "mus")
     table.open()

@@ -47,6 +47,8 @@ class ApiError(Exception):
             problem = answer.json()
             code, detail = str(problem["code"]), str(problem["title"])
             retryable = problem.get("retryable") is True
+            places = [str(one["pointer"]) for one in problem.get("errors") or ()]
+            detail += f" {', '.join(places[:3])}" if places else ""
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             code, detail, retryable = "not_a_problem", "no problem document", False
         # A proxy in front of a service that is starting says 502 or 503 in its own words.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairdeal.errors import FairdealError
+from fairdeal.errors import FairdealError, FormatError
 from fairdeal.events import Header as EventHeader
 from fairdeal.events import SeatReissued, TableOpened, Timeouts
 from fairdeal.games import GAMES, rules_of
+from fairdeal.games.base import Game, Value, has_value
 from fairdeal.seeds import Commitment
 from fairdeal.table import Table
 from fairdeal_api import answers, system, views
@@ -24,6 +25,22 @@ from fairdeal_api.routes.public import events_reply
 from fairdeal_api.schemas import Claim, CreateTable, Nothing
 from fairdeal_api.slots import Slot
 from fairdeal_api.store import CommitmentRow, Row, SeatRow, TableRow
+
+
+def _ruleset(game: Game, body: CreateTable) -> dict[str, Value]:
+    """The whole ruleset, or where in the body it has no value that the game knows."""
+    play = rules_of(game).options if body.referee else None
+    try:
+        return game.ruleset(body.ruleset, play=play)
+    except FormatError as error:
+        # A name that is no option is the caller's text, and not repeated.
+        places = ["/ruleset"]
+        if error.code == "option_value":
+            options, chosen = {**game.options, **(play or {})}, body.ruleset
+            wrong = [name for name in chosen if not has_value(options[name], chosen[name])]
+            places = [f"/ruleset/{name}" for name in wrong]
+        errors = [{"pointer": place, "code": error.code} for place in places]
+        raise Problem(error.code, errors) from None
 
 
 def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment) -> TableOpened:
@@ -43,7 +60,7 @@ def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment)
         origin=service.settings.log_origin,
         log_key=str(service.verifier_key),
         game=body.game,
-        ruleset=game.ruleset(body.ruleset, play=rules_of(game).options if body.referee else None),
+        ruleset=_ruleset(game, body),
         seats=seats,
         contribute=tuple(sorted(contribute)),
         keys={int(seat): bytes.fromhex(key) for seat, key in body.keys.items()},

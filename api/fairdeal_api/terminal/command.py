@@ -126,7 +126,8 @@ def play(options: Options) -> int:
         return 1
     except (RunError, ApiError, FairdealError, OSError) as error:
         screen.fault(f"The game cannot go on. {error}")
-        if house.is_ours:
+        refused = isinstance(error, ApiError) and 400 <= error.status < 500
+        if house.is_ours and not refused:  # a service that has answered has no more to say
             screen.fault(house.complaint())
         return 1
     except KeyboardInterrupt:
