@@ -464,7 +464,7 @@ class Page {
     const worst = report.word;
     const unconfirmed = worst === "CONSISTENT" ? report.reports.find((one) => one.word === worst)?.file : null;
     const rows = report.reports.map((one, at) => {
-      const open = (): void => { this.#forgetHand(match); void this.#verify(names[at] ?? "", bytes[at] ?? new Uint8Array()); };
+      const open = (): void => { void this.#verify(names[at] ?? "", bytes[at] ?? new Uint8Array()); };
       const title = one.hand ? view.t("report.match_hand", { hand: one.hand.number }) : (names[at] ?? "");
       return h("li", {}, badge(view, one.word), " ", h("span", { class: "grow" }, title, " ", h("span", { class: "muted" }, names[at])), one.failed !== null && code(one.failed), button(view.t("page.match.open"), open, { "aria-label": `${view.t("page.match.open")}: ${title}` }));
     });
