@@ -136,8 +136,8 @@ class Call:
         return int(found[1])
 
     def if_none_match(self, seq: int) -> bool:
-        """Whether the caller has this version already."""
-        return self.headers.get(b"if-none-match") == b'"%d"' % seq
+        """Whether the caller has this version already, by whatever tag a proxy has made of ours."""
+        return b'"%d"' % seq in self.headers.get(b"if-none-match", b"")
 
     # --- query ----------------------------------------------------------------------------------
 

@@ -264,6 +264,14 @@ def test_a_hostile_host_is_not_repeated(shared):
     )
 
 
+def test_behind_a_proxy_with_tls_auditors_are_told_so(shared):
+    """Control: any other value than a proxy's changes nothing."""
+    for said, scheme in (("https", "https"), ("javascript", "http"), ("https, http", "http")):
+        answer = get(shared, "/", host="deal.example", **{"x-forwarded-proto": said})
+        assert f"fetch {scheme}://deal.example/log audit" in answer.text
+        assert "x-forwarded-proto" in answer.headers["vary"]
+
+
 # --- the page of a hand -------------------------------------------------------------------------
 
 

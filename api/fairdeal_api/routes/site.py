@@ -46,8 +46,10 @@ def _words(call: Call) -> Words:
 async def get_front(call: Call) -> Reply:
     """The front page."""
     host = call.headers.get(b"host", b"")
-    # Whoever sends another name in this header sees it, and nobody else does.
-    here = f"{call.scope['scheme']}://{host.decode()}" if _HOST.fullmatch(host) else "URL"
+    # Whoever sends another name in these headers sees it, and nobody else does.
+    secure = call.headers.get(b"x-forwarded-proto") == b"https"
+    scheme = "https" if secure else call.scope["scheme"]
+    here = f"{scheme}://{host.decode()}" if _HOST.fullmatch(host) else "URL"
     return front.front(call.service, _words(call), here)
 
 

@@ -62,6 +62,6 @@ def page(text: Words, title: Html, body: Html, *, status: int = 200, script: str
     more = [
         BRIEFLY,
         (b"content-language", text.language.encode()),
-        (b"vary", b"accept-language"),
+        (b"vary", b"accept-language, x-forwarded-proto"),
     ]
     return Reply(content.encode(), status, headers(policy(script), *more), whole=True)
