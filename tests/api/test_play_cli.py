@@ -428,6 +428,23 @@ def test_a_narrow_window_breaks_between_words(monkeypatch, game, columns):
     )
 
 
+def test_a_table_that_is_too_wide_has_its_last_column_below(monkeypatch):
+    """Control: with one column more it has room."""
+    rows = [["East", "2 cards", "7♣ K♠", "beat, best so far"], ["> You", "4 cards", "", ""]]
+    narrow, wide = (
+        printed(
+            monkeypatch,
+            lambda screen: screen.table(["", "holds", "on the table", ""], rows),
+            columns=columns,
+        ).splitlines()
+        for columns in ("48", "49")
+    )
+    assert wide[1] == "  East   2 cards  7♣ K♠         beat, best so far"
+    assert narrow[1:3] == ["  East   2 cards  7♣ K♠", "         beat, best so far"]
+    assert narrow[0] == wide[0]
+    assert narrow[3:] == wide[2:] == ["  > You  4 cards"]
+
+
 def test_what_a_terminal_sends_is_not_sent_back(monkeypatch, screen):
     typed_by(monkeypatch, "\x1b[A9H\t\x00 10H\x9b2J" + "a" * 5000)
     line = screen.ask("You")

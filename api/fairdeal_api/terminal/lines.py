@@ -94,6 +94,11 @@ class Screen:
         for line in lines if any(head) else lines[1:]:
             text = Text("  ")
             for i in used:
+                if i == used[-1] and text.cell_len + line[i].cell_len > self._console.width:
+                    # What has no room in its line stands under it, beside the first column.
+                    text.rstrip()
+                    self._console.print(text, soft_wrap=True)
+                    text = Text(" " * (widths[used[0]] + 4))
                 text += line[i] + " " * (widths[i] - line[i].cell_len + 2)
             text.rstrip()
             self._console.print(text, soft_wrap=True)
