@@ -144,16 +144,7 @@ class Call:
     def query(self, **known: tuple[int, int, int]) -> dict[str, int]:
         """Integer parameters, each with default, lowest and highest value."""
         texts = self.query_texts(*known)
-        found = {}
-        for name, (default, low, high) in known.items():
-            text = texts.get(name)
-            if text is None:
-                found[name] = default
-                continue
-            if not _QUERY_NUMBER.fullmatch(text) or not low <= int(text) <= high:
-                raise Problem("header_invalid")
-            found[name] = int(text)
-        return found
+        return {name: whole_number(texts.get(name), *bounds) for name, bounds in known.items()}
 
     def query_texts(self, *known: str) -> dict[str, str]:
         """Parameters as they are; unknown or doubled ones are refused."""
@@ -298,6 +289,15 @@ def problem_reply(problem: Problem, call: Call) -> Reply:
     """A problem as an answer."""
     body = problems.encode(problem, call.request_id)
     return Reply(body, problem.kind.status, problems.headers_of(problem))
+
+
+def whole_number(text: str | None, default: int, low: int, high: int) -> int:
+    """What a parameter of a query says, or `header_invalid`; the default if there is none."""
+    if text is None:
+        return default
+    if not _QUERY_NUMBER.fullmatch(text) or not low <= int(text) <= high:
+        raise Problem("header_invalid")
+    return int(text)
 
 
 async def send_reply(reply: Reply, call: Call, send: Send) -> None:

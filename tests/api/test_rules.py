@@ -663,6 +663,9 @@ def test_lists_go_page_by_page(shared):
             break
         after = page["next"]
     assert sorted(seen) == sorted(made)
+    for limit in ("0", "201", "007", "+2", "2.0", "-1", ""):
+        url = f"{TABLES}?limit={limit}"
+        expect(shared.client.get(url, headers=bearer(secret)), 400, "header_invalid")
 
 
 def test_events_go_page_by_page(shared, key):

@@ -14,7 +14,7 @@ from fairdeal.table import Table
 from fairdeal_api import answers, system, views
 from fairdeal_api.credentials import CLAIM, SEAT, digest
 from fairdeal_api.draft import Draft
-from fairdeal_api.http import Call
+from fairdeal_api.http import Call, whole_number
 from fairdeal_api.json_bytes import encode
 from fairdeal_api.ledger import Entry
 from fairdeal_api.problems import Problem, invalid
@@ -223,10 +223,7 @@ async def list_tables(call: Call) -> Reply:
     """List tables."""
     caller = call.service.credentials.operator(call.bearer())
     texts = call.query_texts("limit", "after")
-    text = texts.get("limit", "50")
-    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= 200):
-        raise Problem("header_invalid")
-    limit = int(text)
+    limit = whole_number(texts.get("limit"), 50, 1, 200)
     rows = call.service.reader.tables_of(caller.name, texts.get("after", ""), limit + 1)
     found = [
         {"table": row.id, "game": row.game, "state": row.state, "seq": row.seq, "hand": row.hand}
