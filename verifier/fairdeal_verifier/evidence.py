@@ -16,8 +16,7 @@ from fairdeal_verifier.words import Said, say
 # Bounds on work that an honest hand never comes near: a check in this language takes a millisecond.
 MAX_RECEIPTS = 256
 MAX_SEAT_SIGNATURES = 4096
-# A witness's bad line is told, but not every line of a text that is made of them.
-MAX_TOLD = 8
+MAX_TOLD = 8  # of a witness's bad lines: a text may be made of them
 
 Messages = dict[int, bytes]
 
