@@ -163,6 +163,13 @@ def breaks_its_announcement() -> Cheat:
     return Cheat("COMMITMENT", _raws(fitted(events)))
 
 
+def breaks_its_first_announcement() -> Cheat:
+    """What the terms announce is the commitment of the first hand."""
+    events = events_of(honest())
+    events[_of_hand(events, 1)[0]]["commitment"] = "ab" * 32
+    return Cheat("COMMITMENT", _raws(fitted(events)))
+
+
 def withholds() -> Cheat:
     events = events_of(honest())
     left = [e for e in events if not (e["type"] == "hand.disclosed" and e["hand"] == 2)]
@@ -198,6 +205,13 @@ def reuses_a_commitment() -> Cheat:
     second.deal()
     second.close()
     return Cheat("REUSE", _raws(events_of(first) + events_of(second)))
+
+
+def reuses_a_commitment_at_its_table() -> Cheat:
+    events = events_of(honest())
+    first, second = [events[_of_hand(events, hand)[0]] for hand in (2, 3)]
+    second["commitment"] = first["commitment"]
+    return Cheat("REUSE", _raws(fitted(events)))
 
 
 def reuses_a_seal() -> Cheat:
@@ -299,10 +313,12 @@ CHEATS: dict[str, Callable[[], Cheat]] = {
         deals_another_card,
         changes_the_terms,
         breaks_its_announcement,
+        breaks_its_first_announcement,
         withholds,
         withholds_until_closing,
         withholds_at_the_end,
         reuses_a_commitment,
+        reuses_a_commitment_at_its_table,
         reuses_a_seal,
         reuses_a_seed,
         forks_a_table,

@@ -57,6 +57,17 @@ def test_control_the_same_log_untouched_is_clean(later, tmp_path, capsys):
     assert report["counts"]["hands"] == report["counts"]["verified"] == 6
 
 
+@pytest.mark.parametrize(("grace", "is_missed"), [(0, True), (1 << 32, False)])
+def test_a_deadline_is_missed_when_the_grace_is_over(grace, is_missed, tmp_path, capsys):
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    cheated("never_ends_a_hand", log)
+    assert main(["fetch", str(log), str(folder), "--key", str(log / "log.vkey"), "--quiet"]) == 0
+    capsys.readouterr()
+    main(["replay", str(folder), "--quiet", "--json", "--grace", str(grace)])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["code"] for one in found] == ["OVERDUE"] * is_missed
+
+
 def test_reuse_is_not_looked_for_where_decks_repeat_on_purpose():
     assert is_test("deal.example/log/test")
     assert not is_test("deal.example/log")

@@ -25,14 +25,21 @@ from fairdeal_verifier import note as their_notes
 from fairdeal_verifier.encoding import UnreadableError
 from fairdeal_verifier.note import LogKey
 from fairdeal_verifier.rotation import Keys
-from seeds.local import Book
-from tests.audit.cheats import CHEATS, cheated, note_at, two_histories
+from seeds.local import Book, LocalTable
+from tests.audit.cheats import (
+    CHEATS,
+    cheated,
+    encode,
+    events_of,
+    fitted,
+    note_at,
+    two_histories,
+)
 from tests.audit.generate import ORIGIN, LogWriter, write_book, write_log
 
 KEY = LogKey.parse(str(Book(ORIGIN).key.verifier))
 KEYS = Keys.of(KEY)
 OTHER = LogKey.parse(str(Book("other.example/log").key.verifier))
-NO_KEY = "--key is neither a log key nor a file that holds one"
 
 
 def forks():
@@ -96,6 +103,26 @@ def test_every_proof_is_judged_guilty_and_by_no_other_key(proofs):
         *("FORK", "CHAIN", "NUMBER", "TERMS", "COMMITMENT"),
         *("REUSE", "CARD", "WITHHELD", "HAND"),
     }
+
+
+@pytest.mark.parametrize(("reason", "is_guilty"), [("lost", False), ("operator", True)])
+def test_what_is_lost_is_not_withheld(reason, is_guilty):
+    """LOG-30: there is nothing to disclose. Control: the same, ended for another reason."""
+    table = LocalTable(Book(ORIGIN), "kozel", name="c3")
+    table.deal()
+    table.abort("lost")
+    table.open_hand()
+    events = events_of(table)
+    end = next(n for n, event in enumerate(events) if event["type"] == "hand.aborted")
+    events[end]["reason"] = reason
+    book = Book(ORIGIN)
+    for event in fitted(events):
+        book.append(encode(event))
+    statements = [
+        {"entry": book.entries[n].decode(), "receipt": book.receipt(n).text()}
+        for n in (0, end, end + 1)
+    ]
+    assert bool(judge(Evidence("WITHHELD", tuple(statements)), KEY)) == is_guilty
 
 
 # --- mutations ------------------------------------------------------------------------------------
@@ -375,9 +402,12 @@ def test_exit_codes_of_judge(proofs, tmp_path, run):
     assert run("judge", path, "--key", vkey)[0] == 1
     assert run("judge", path, "--key", str(Book("other.example/log").key.verifier))[0] == 0
     assert run("judge", path)[0] == 2
-    for other in ("no key", str(path)):
+    for other, what in {
+        "no key": "is neither a log key nor a file that holds one",
+        str(path): "holds no log key: a log key is not <name>+<8 hex digits>+<base64>",
+    }.items():
         said = run("judge", path, "--key", other)
-        assert said == (2, f"fairdeal-audit: {NO_KEY}\n")
+        assert said == (2, f"fairdeal-audit: {other!r} {what}\n")
     said = run("judge", tmp_path / "none.json", "--key", vkey)
     assert said == (2, f"fairdeal-audit: {tmp_path / 'none.json'}: No such file or directory\n")
     text = run("judge", path, "--key", vkey, "--text")[1]

@@ -102,6 +102,25 @@ def test_a_hand_that_was_not_open_and_is_named(parts, tmp_path, run):
         assert f"of {table} is said to be lost" in said["text"]
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_hand_that_was_opened_by_the_first_entry_not_kept(more, tmp_path, run):
+    """It is not lost, as nothing of it was kept. Control: one entry more, and it is."""
+    old = Book(ORIGIN)
+    play(old, "r0")
+    table = LocalTable(old, "kozel", name="r1")
+    kept = len(old.entries) + more
+    table.open_hand()
+    table.seal()
+    before = fetched(old, tmp_path / "old", run)
+    after = fetched(successor(old, kept, lost=[[name(1), 1]]), tmp_path / "new", run)
+    if more:
+        assert run("replay", after, "--continues", before)[1]["findings"] == []
+        return
+    (found,) = told(after, before, run)
+    code, said = run("judge", after / found["evidence"], "--key", KEY)
+    assert (code, said["code"]) == (1, "LOST")
+
+
 def test_entries_that_were_not_kept_as_they_were(tmp_path, run):
     old = ended()
     before = fetched(old, tmp_path / "old", run)
