@@ -15,6 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from fairdeal.errors import VerificationError
 
 _P: Final = 2**255 - 19
+_D: Final = -121665 * pow(121666, -1, _P) % _P
+_Y: Final = 2**255 - 1
+"""The bits of an encoding that are y; the other one is the sign of x."""
 
 # The canonical encodings of the eight points whose order divides eight.
 _SMALL_ORDER: Final = frozenset(
@@ -37,12 +40,21 @@ def is_valid_point(encoded: bytes) -> bool:
 
     That they lie on the curve is left to the library, which must decode them anyway.
     """
-    y = int.from_bytes(encoded, "little") & (2**255 - 1)
+    y = int.from_bytes(encoded, "little") & _Y
     if y >= _P:
         return False
     if y in (1, _P - 1):  # x = 0: order one or two, with either sign bit
         return False
     return encoded not in _SMALL_ORDER
+
+
+def is_on_curve(encoded: bytes) -> bool:
+    """Whether the curve has a point with this y: else nobody can sign with such a key.
+
+    RFC 8032, 5.1.3: x^2 = (y^2 - 1) / (d y^2 + 1); a quotient is a square if the product is.
+    """
+    yy = pow(int.from_bytes(encoded, "little") & _Y, 2, _P)
+    return pow((yy - 1) * (_D * yy + 1), (_P - 1) // 2, _P) <= 1
 
 
 def verify_signature(public_key: bytes, message: bytes, signature: bytes) -> None:

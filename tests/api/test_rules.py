@@ -88,6 +88,11 @@ BAD_BODIES = [
         422,
         "invalid_request",
     ),
+    (
+        b'{"game":"kozel","custody":"operator","keys":{"0":"' + b"02" + b"00" * 31 + b'"}}',
+        422,
+        "invalid_request",
+    ),
     (b'{"game":"kozel","custody":"operator","timeouts":{"seal":0}}', 422, "invalid_request"),
 ]
 

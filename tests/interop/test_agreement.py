@@ -8,9 +8,13 @@ from multiprocessing import get_context
 from unittest import mock
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from fairdeal.ed25519 import is_on_curve, is_valid_point
 from fairdeal.games import GAMES
 from fairdeal_verifier import note as their_notes
+from fairdeal_verifier.ed25519 import decode_point
 from fairdeal_verifier.verify import verify
 from seeds.hands import new_table
 from tests.interop.conftest import KEY, SMALLEST, hand
@@ -20,6 +24,15 @@ from tests.interop.work import changed_bytes, mangled_files, random_hands
 @pytest.mark.parametrize("part", range(4))
 def test_random_hands_are_verified(part):
     assert random_hands(300 * part, 300 * part + 300) == (300, [])
+
+
+@given(st.integers(0, 2**255 - 20), st.booleans())
+@example(y=2, sign=False)  # no point has this y, and one has 3
+@example(y=3, sign=True)
+def test_which_keys_lie_on_the_curve(y, sign):
+    """The core looks whether there is a square, and the verifier takes the root."""
+    key = (y | sign << 255).to_bytes(32, "little")
+    assert not is_valid_point(key) or is_on_curve(key) == (decode_point(key) is not None)
 
 
 def test_unchanged_files_pass():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fairdeal.ed25519 import is_on_curve
 from fairdeal.errors import FairdealError, FormatError
 from fairdeal.events import Header as EventHeader
 from fairdeal.events import SeatReissued, TableOpened, Timeouts
@@ -53,6 +54,12 @@ def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment)
         if len(game.seats) != 1:
             raise invalid([("/seats", "missing")])
         seats = game.seats[0]
+    keys = {int(seat): bytes.fromhex(key) for seat, key in body.keys.items()}
+    # The table refuses those of small order (TBL-1). With these it would be played until a seat
+    # has to sign.
+    strange = [seat for seat, key in keys.items() if not is_on_curve(key)]
+    if strange:
+        raise invalid([(f"/keys/{seat}", "key_malformed") for seat in strange])
     contribute = body.contribute if body.contribute is not None else list(range(seats))
     service = call.service
     return TableOpened(
@@ -63,7 +70,7 @@ def _terms(call: Call, body: CreateTable, table_id: str, commitment: Commitment)
         ruleset=_ruleset(game, body),
         seats=seats,
         contribute=tuple(sorted(contribute)),
-        keys={int(seat): bytes.fromhex(key) for seat, key in body.keys.items()},
+        keys=keys,
         custody=body.custody,
         timeouts=Timeouts(**body.timeouts.model_dump()),
         disclosure=body.disclosure,
