@@ -92,6 +92,14 @@ def test_a_cosignature_is_found_among_others():
     assert (found.time, found.line) == (4, WITNESS.cosign(head(7), 4))
 
 
+def test_another_key_of_the_same_name_is_another_witness():
+    """WIT-2: name and key id say whose line it is."""
+    other = CosigningKey(WITNESS.name, named("other"))
+    lines = other.cosign(head(7), 5) + WITNESS.cosign(head(7), 4)
+    assert WITNESS.verifier.find(head(7), lines).time == 4
+    assert other.verifier.find(head(7), lines).time == 5
+
+
 def swap_a_bit(line, at):
     name, data = line.removeprefix("— ").removesuffix("\n").split(" ")
     raw = bytearray(base64.b64decode(data))

@@ -404,7 +404,7 @@ def test_the_missing_entries_are_appended_and_the_log_goes_on(story):
 
 
 def wait_for_end(client, table: str, number: int):
-    for _ in range(200):
+    for _ in range(3000):
         state = expect(client.get(f"/v1/tables/{table}/hands/{number}"))
         if state["state"] in ("aborted", "closed"):
             return state

@@ -78,6 +78,14 @@ def test_each_witness_has_to_have_cosigned(hand):
     assert judged(hand, [both], (TWO,)) == ("PASS", 0)
 
 
+def test_another_key_of_the_same_name_is_another_witness(hand):
+    """Spec: WIT-2. Its line is left alone; alone it is none."""
+    other = Cosigner(ONE.name, b"other")
+    receipt = hand.receipt(hand.sealed_head)
+    assert judged(hand, [receipt + other.line(receipt) + ONE.line(receipt)])[0] == "PASS"
+    assert judged(hand, [receipt + other.line(receipt)])[0] == "FAIL"
+
+
 def test_one_of_several_receipts_is_enough(hand):
     plain, end = hand.receipt(hand.sealed_head), hand.receipt()
     assert judged(hand, [plain, end + ONE.line(end)]) == ("PASS", 0)
