@@ -6,10 +6,15 @@ the database it could no longer tell that the database is old. Spec: LOG-23.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
+import os
+import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +23,7 @@ import apsw
 
 from fairdeal.errors import FairdealError
 from fairdeal.log.note import VerifierKey
-from fairdeal_api import fsck, system
+from fairdeal_api import fsck, stopping, system
 from fairdeal_api.keyring import log_keys
 from fairdeal_api.sealing import Sealer
 from fairdeal_api.service import DATABASE, OPERATORS, database_path
@@ -30,6 +35,9 @@ from fairdeal_api.system import StartRefused
 FORMAT: Final = "fairdeal-backup/1"
 MANIFEST: Final = "manifest.json"
 _CHUNK: Final = 1 << 20
+_PAGES: Final = 4096
+_PART: Final = re.compile(r".+\.[a-z0-9_]{8}\.part")
+"""A folder that is being filled, as `mkdtemp` names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +109,82 @@ def create(settings: Settings, target: Path) -> Manifest:
     if not (settings.data / OPERATORS).exists():
         raise StartRefused(f"There is no database {settings.data / OPERATORS}.")
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Of a name that nobody has: two backups at once, or a folder of somebody's, are not in the way.
-    part = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent))
-    try:
+    with contextlib.ExitStack() as undo:
+        with stopping.whole():
+            part = _begin(target, undo)
         manifest = _fill(settings, part)
+        stopping.too_late()
         try:
             part.rename(target)
         except OSError as error:
             raise StartRefused(f"{target} cannot be made ({error.strerror}).") from None
         system.sync_folder(target.parent)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
     return manifest
+
+
+def _begin(target: Path, undo: contextlib.ExitStack) -> Path:
+    """An empty folder beside the target, locked as long as it is being filled.
+
+    Its name is one that nobody has: two backups at once, or a folder of somebody's, are not in the
+    way. How to remove it is left in `undo`.
+    """
+    while True:
+        part = Path(tempfile.mkdtemp(prefix=f"{target.name}.", suffix=".part", dir=target.parent))
+        with contextlib.suppress(FileNotFoundError, BlockingIOError):
+            descriptor = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            undo.callback(os.close, descriptor)
+            _lock(descriptor)
+            if part.exists():
+                undo.callback(_remove, part)
+                return part
+        # Taken for one that was left, before it was locked. There are not many who look.
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a folder; whether that is possible there, which it is not on some network disks.
+
+    Raises:
+        BlockingIOError: Another process has locked it.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _remove(part: Path) -> None:
+    with stopping.whole():
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def remove_left(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Remove what backups that were cut off, by a kill or a crash, have left in a folder.
+
+    What is somebody else's, or is being filled, is left alone. Gives the folders, and whether each
+    is gone: where nothing can be locked, nobody can tell it from one that is being filled.
+    """
+    for part in sorted(folder.glob("*.part")):
+        with contextlib.suppress(OSError), contextlib.ExitStack() as undo:
+            if not _PART.fullmatch(part.name) or not _is_ours(part):
+                continue
+            descriptor = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            undo.callback(os.close, descriptor)
+            if is_free := _lock(descriptor):
+                _remove(part)
+            yield part, is_free and not part.exists()
+
+
+def _is_ours(part: Path) -> bool:
+    """Whether a folder holds nothing but what a backup is made of, and is this user's alone."""
+    status = part.lstat()
+    return (
+        status.st_uid == os.geteuid()
+        and not status.st_mode & 0o077
+        and all(path.name.startswith((OPERATORS, DATABASE, MANIFEST)) for path in part.iterdir())
+    )
 
 
 def _fill(settings: Settings, part: Path) -> Manifest:
@@ -148,8 +220,13 @@ def _copy(source: Path, target: Path) -> None:
     reading = connect(source)
     writing = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
+        # One moment, of which a transaction of the reader holds on; in steps, between which the
+        # command can be stopped.
+        reading.execute("BEGIN")
+        reading.execute("SELECT 1 FROM sqlite_schema").fetchall()
         with writing.backup("main", reading, "main") as copying:
-            copying.step(-1)  # in one go: one transaction of the reader
+            while not copying.done:
+                copying.step(_PAGES)
         writing.pragma("journal_mode", "delete")
     finally:
         writing.close()

@@ -22,12 +22,14 @@ from fairdeal_api.commands.common import (
     Mode,
     Origin,
     fail,
+    taken_back,
     with_settings,
 )
 from fairdeal_api.commands.copies import backup_app, log_app, restore
 from fairdeal_api.commands.keys import keys_app, operator_key_app
 from fairdeal_api.commands.witness import witness_app
 from fairdeal_api.settings import Settings, load
+from fairdeal_api.stopping import too_late, whole
 
 app = typer.Typer(
     cls=Commands,
@@ -67,10 +69,12 @@ def init(settings: Settings) -> None:
     """Make keys, databases and anchor where there is nothing."""
     from fairdeal_api.service import initialise
 
-    vkey = initialise(settings)
-    typer.echo(f"The log's verifier key, to be published: {vkey}")
-    typer.echo(f"Back up {settings.keys_path}, apart from the database.")
-    typer.echo(f"The anchor {settings.anchor_path} must never be restored from a backup.")
+    with taken_back("Nothing was made."):
+        too_late()  # it takes no second, and then there is a service, whose key is to be shown
+        vkey = initialise(settings)
+        typer.echo(f"The log's verifier key, to be published: {vkey}")
+        typer.echo(f"Back up {settings.keys_path}, apart from the database.")
+        typer.echo(f"The anchor {settings.anchor_path} must never be restored from a backup.")
 
 
 @app.command()
@@ -117,7 +121,8 @@ def serve(
         witness_start=witness_start,
     )
     if init and is_empty(settings):
-        initialise(settings)
+        with taken_back("The folder was made, and not served."), whole():
+            initialise(settings)
     server.run(settings, take_over=take_over)
 
 

@@ -36,7 +36,7 @@ from fairdeal.log.proof import Receipt
 from fairdeal.merkle import EMPTY_ROOT, Tree
 from fairdeal.table import Table
 from fairdeal.transcript import Transcript
-from fairdeal_api import backup, keyring, system
+from fairdeal_api import backup, keyring, stopping, system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.export import CHECKPOINT, ROTATIONS, locked, write_file, write_tiles
 from fairdeal_api.ledger import Entry
@@ -49,6 +49,11 @@ from fairdeal_api.system import StartRefused, lies_in
 HANDS: Final = "hands"
 _IN_ONE_ENTRY: Final = 1300
 """Lost hands: an entry has at most 65,535 bytes."""
+
+_CUT_OFF: Final = (
+    "If this was cut off before and never printed a key, remove the new folder, its anchor and "
+    "the folder for the old log's files, and begin again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +108,17 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
 
     Raises:
         StartRefused: One sentence says why.
+        OSError: A file cannot be written. What was written of the old log is removed again, unless
+            the new one has been begun.
 
     Spec: LOG-31, LOG-33.
     """
     if not is_empty(settings):
-        raise StartRefused(f"{settings.data} is not empty; a log is never continued in another's.")
+        raise StartRefused(
+            f"{settings.data} is not empty; a log is never continued in another's. {_CUT_OFF}"
+        )
     if public.exists() and (not public.is_dir() or any(public.iterdir())):
-        raise StartRefused(f"{public} is not empty.")
+        raise StartRefused(f"{public} is not empty. {_CUT_OFF}")
     if lies_in(public, settings.data):
         raise StartRefused(f"{public} lies in the data folder, which is nobody else's to read.")
     verified = backup.whole(sources.backup)
@@ -124,10 +133,29 @@ def continue_log(settings: Settings, sources: Sources, public: Path) -> Continue
     if sources.tiles is not None:
         kept.fetch(sources.tiles)
     old = _OldLog(sources, kept, verified.manifest)
-    with contextlib.closing(SQLiteReader(sources.backup / DATABASE)) as reader:
-        pages = _Kept(reader, verified.manifest.size, kept.bodies)
-        files = old.publish(pages, public)
+    missing = [path for path in (public, *public.parents) if not path.exists()]
+    with contextlib.ExitStack() as undo:
+        # Half of it looks like a log that has lost files, and would be in the way.
+        undo.callback(_clear, public, missing)
+        with contextlib.closing(SQLiteReader(sources.backup / DATABASE)) as reader:
+            pages = _Kept(reader, verified.manifest.size, kept.bodies)
+            files = old.publish(pages, public)
+        stopping.too_late()  # a new log is a matter of a second, and never made twice
+        undo.pop_all()
     return asyncio.run(_begin(settings, sources, old, files))
+
+
+def _clear(public: Path, missing: list[Path]) -> None:
+    """Remove what was written into an empty folder, and the folders that were made for it."""
+    with stopping.whole():
+        for path in public.iterdir() if public.exists() else ():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
 
 
 class _Kept:

@@ -24,6 +24,7 @@ from fairdeal.log.keys import LogKeys
 from fairdeal.log.tiles import WIDTH, Tile, entry_bundle, hash_tile, tiles_of
 from fairdeal.log.tree import LogTree
 from fairdeal.merkle import Tree, leaf_hash
+from fairdeal_api import stopping
 from fairdeal_api.anchor import Anchor, verify_start
 from fairdeal_api.keyring import log_keys, published
 from fairdeal_api.service import database_path, verify_origin
@@ -103,6 +104,7 @@ def locked(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _drop_part(folder)
         yield
     except BlockingIOError:
         raise StartRefused(f"Another export is writing to {folder}.") from None
@@ -228,8 +230,9 @@ def _make_folders(path: Path) -> set[Path]:
         missing.append(path)
         path = path.parent
     for folder in reversed(missing):
-        folder.mkdir()
-        folder.chmod(_FOLDER_MODE)  # whatever the umask
+        with stopping.whole():
+            folder.mkdir()
+            folder.chmod(_FOLDER_MODE)  # whatever the umask
         changed.add(folder.parent)
     return changed
 
@@ -238,9 +241,20 @@ def _replace(folder: Path, path: Path, content: bytes) -> None:
     """A whole file, or none: written aside, made durable, then named."""
     part = folder / _PART
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fchmod(file.fileno(), _FILE_MODE)
-        os.fsync(file.fileno())
-    part.replace(path)
+    with stopping.whole():
+        try:
+            with os.fdopen(os.open(part, flags, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fchmod(file.fileno(), _FILE_MODE)
+                os.fsync(file.fileno())
+            part.replace(path)
+        except OSError:
+            _drop_part(folder)
+            raise
+
+
+def _drop_part(folder: Path) -> None:
+    """Remove what stands aside; it may be of an export that was cut off."""
+    with contextlib.suppress(OSError):
+        (folder / _PART).unlink()

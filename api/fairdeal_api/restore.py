@@ -37,7 +37,7 @@ from fairdeal.log.tiles import WIDTH, Tile, parse_bundle
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal.seeds import Commitment, ServerSeed, verify_commitment
 from fairdeal.table import Table
-from fairdeal_api import backup, fsck, system
+from fairdeal_api import backup, fsck, stopping, system
 from fairdeal_api.anchor import Anchor
 from fairdeal_api.draft import NEVER, patience_of
 from fairdeal_api.export import CHECKPOINT, ROTATIONS
@@ -113,7 +113,7 @@ def restore(
     lock = system.hold_lock(data / LOCK)
     try:
         for name in (DATABASE, OPERATORS):
-            if any(data.glob(f"{name}*")):
+            if _in_the_way(data, name, manifest):
                 raise StartRefused(
                     f"{data / name} is there already and is never overwritten; "
                     "put it elsewhere first, with all files of that name."
@@ -148,6 +148,17 @@ def restore(
         return restored
     finally:
         system.release_lock(lock)
+
+
+def _in_the_way(data: Path, name: str, manifest: backup.Manifest) -> bool:
+    """Whether a database is there that is another than the one to be put in its place.
+
+    The same is there if a restore was cut off between one database and the other.
+    """
+    found = list(data.glob(f"{name}*"))
+    if found != [data / name] or name == DATABASE or not found[0].is_file():
+        return bool(found)
+    return backup.digest_of(found[0]) != manifest.files[name]
 
 
 class Opens:
@@ -470,10 +481,30 @@ def _write(
     sealer: Sealer,
 ) -> Restored:
     """Make the databases aside, look at them once more, and give them their names."""
+    try:
+        return _put(settings, folder, made, tree, notes, sealer)
+    finally:
+        _drop_parts(settings.data)
+
+
+def _drop_parts(data: Path, keep: frozenset[Path] = frozenset()) -> None:
+    """Remove what stands aside, of this restore or of one that was cut off."""
+    with stopping.whole(), contextlib.suppress(OSError):
+        for part in set(data.glob("restoring-*")) - keep:
+            part.unlink()
+
+
+def _put(
+    settings: Settings,
+    folder: Path,
+    made: _Rebuilt,
+    tree: Tree,
+    notes: list[tuple[int, str]],
+    sealer: Sealer,
+) -> Restored:
     data = settings.data
     parts = {name: data / f"restoring-{name}" for name in (OPERATORS, DATABASE)}
-    for old in data.glob("restoring-*"):
-        old.unlink()
+    _drop_parts(data)
     for name, part in parts.items():
         part.touch(0o600)
         shutil.copyfile(folder / name, part)
@@ -500,11 +531,12 @@ def _write(
         reader.close()
     if report.faults:
         raise StartRefused(f"What was restored is not whole: {report.faults[0]}")
-    for name, part in parts.items():
+    _drop_parts(data, frozenset(parts.values()))  # what a reader has left beside the database
+    for part in parts.values():
         system.sync_file(part)
+    stopping.too_late()
+    for name, part in parts.items():
         part.rename(data / name)
-    for rest in data.glob("restoring-*"):
-        rest.unlink()
     system.sync_folder(data)
     made.result.size = len(tree)
     return made.result

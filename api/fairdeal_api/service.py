@@ -67,7 +67,7 @@ def initialise(settings: Settings) -> VerifierKey:
     """
     folder = settings.data
     if not is_empty(settings):
-        raise StartRefused(f"{folder} is not empty; a service is never made over another.")
+        raise _not_empty(settings)
     if settings.anchor_path.exists() or settings.anchor_path.is_symlink():
         # Before anything is made: the log that it is of may only be away.
         raise StartRefused(
@@ -93,12 +93,20 @@ def initialise(settings: Settings) -> VerifierKey:
     return key
 
 
+def _not_empty(settings: Settings) -> StartRefused:
+    return StartRefused(
+        f"{settings.data} is not empty; a service is never made over another. If `fairdeal init` "
+        "was cut off here and never printed a key, remove the folder and "
+        f"{settings.anchor_path}, and begin again."
+    )
+
+
 def _make(settings: Settings, undo: contextlib.ExitStack) -> VerifierKey:
     """What `initialise` makes; how to remove it again is left in `undo`."""
     folder = settings.data
     # Once more: now nobody else makes one here, so whatever comes after this is ours to remove.
     if not is_empty(settings):
-        raise StartRefused(f"{folder} is not empty; a service is never made over another.")
+        raise _not_empty(settings)
     undo.callback(_without_fault, (folder / LOCK).unlink)
     keys = system.create_keys(settings.keys_path)
     for name in (system.SEALING_KEY, system.LOG_KEY):

@@ -210,31 +210,43 @@ def next_key(path: Path) -> bytes:
     Raises:
         StartRefused: Something about its file or the folder is not as it must be.
     """
+    with contextlib.suppress(FileExistsError):
+        _make_key(path)
+    return _read_key(path)
+
+
+def create_key(path: Path) -> bytes:
+    """Make one key in an owner's folder.
+
+    Raises:
+        StartRefused: It is there already, or the folder is not the owner's alone.
+    """
+    try:
+        _make_key(path)
+    except FileExistsError:
+        raise StartRefused(f"{path} is there already and is never overwritten.") from None
+    return _read_key(path)
+
+
+def _make_key(path: Path) -> None:
+    """Write a new key, whole or not at all: every start would refuse half a key.
+
+    Never over one that is there, which somebody may just have committed to.
+
+    Raises:
+        FileExistsError: One is there.
+    """
     folder = path.parent
     _check_folder(folder)
     part = path.with_name(f"{path.name}.{os.getpid()}")
     for left in folder.glob(f"{path.name}.*"):  # by attempts that were cut off
         left.unlink(missing_ok=True)
     _create(part, os.urandom(32).hex().encode() + b"\n")
-    # Whole or not at all: a crash must not leave half a key, which every start would refuse. And
-    # never over one that is there, which somebody may just have committed to.
-    with contextlib.suppress(FileExistsError):
+    try:
         path.hardlink_to(part)
-    part.unlink()
-    sync_folder(folder)
-    return _read_key(path)
-
-
-def create_key(path: Path) -> bytes:
-    """Make one key in an owner's folder, as `create_keys` does.
-
-    Raises:
-        StartRefused: It is there already, or the folder is not the owner's alone.
-    """
-    _check_folder(path.parent)
-    _create(path, os.urandom(32).hex().encode() + b"\n")
-    sync_folder(path.parent)
-    return _read_key(path)
+    finally:
+        part.unlink()
+        sync_folder(folder)
 
 
 def read_key(path: Path) -> bytes:

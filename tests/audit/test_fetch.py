@@ -300,3 +300,44 @@ def test_killed_it_goes_on(after, tmp_path, run):
     assert {n: d for n, d in files(tmp_path / "dir").items() if not n.endswith(".part")} == files(
         tmp_path / "log"
     )
+
+
+TOLD = """
+import os, signal, sys
+from fairdeal_audit import command, heads
+how, left, *arguments = sys.argv[1:]
+left, replace = int(left), os.replace
+def told(*names):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)  # `timeout` sends it twice
+    replace(*names)
+heads.os.replace = told
+if how == "control":
+    command._ended_by_signals = command.suppress
+sys.exit(command.main(arguments))
+"""
+
+
+@pytest.mark.parametrize("how", ["as it is", "control"])
+@pytest.mark.parametrize("left", [1, 3, 8])
+def test_a_fetch_that_is_told_to_end_keeps_what_is_whole(tmp_path, run, how, left):
+    one, _ = two_histories(0, 2000, 0)
+    write_book(one, tmp_path / "log")
+    folder = tmp_path / "dir"
+    words = ["fetch", str(tmp_path / "log"), str(folder), "--key", KEY, "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", TOLD, how, str(left), *words],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    parts = list(folder.rglob("*.part"))
+    if how == "control":
+        assert done.returncode == -signal.SIGTERM
+        assert parts
+    else:
+        said = "\nfairdeal-audit: stopped; what was done is kept\n"
+        assert (done.returncode, done.stdout, done.stderr) == (3, "", said)
+        assert parts == []
+    assert run("fetch", tmp_path / "log", folder, "--key", KEY)[0] == 0

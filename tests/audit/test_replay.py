@@ -218,6 +218,25 @@ def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, t
         assert err == words
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_replay_that_is_told_to_end_ends_its_processes(fetched, tmp_path, number):
+    """Only the first of them is told; the control is the test of a fetch."""
+    program = tmp_path / "stopped.py"
+    program.write_text(STOPPED)
+    folder = tmp_path / "dir"
+    shutil.copytree(fetched, folder, ignore=shutil.ignore_patterns("replay*", "report*"))
+    with subprocess.Popen(
+        [sys.executable, str(program), "as it is", "replay", str(folder), "--quiet", "-j", "2"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert [process.stdout.readline() for _ in range(2)] == ["here\n"] * 2
+        process.send_signal(number)
+        # Both pipes end when the last of the processes has.
+        out, err = process.communicate(timeout=30)
+    words = "\nfairdeal-audit: stopped; what was done is kept\n"
+    assert (process.returncode, out, err) == (3, "", words)
+
+
 @pytest.fixture(scope="module")
 def faulty(tmp_path_factory):
     """A log with findings, and the report of a replay that nobody disturbed."""

@@ -1,6 +1,7 @@
 /* Preloaded into a process that changes files: counts its calls that change one, or make it durable, and
- * at one of them ends the process, stops it, or lets the call fail. Only files below CUTS_UNDER count.
- * CUTS_LOG names a file that each call is written to. cuts_arm(n, what) begins to count; what is 'k', 's' or 'f'.
+ * at one of them ends the process, stops it, asks it to end, or lets the call fail. Only files below CUTS_UNDER count.
+ * CUTS_LOG names a file that each call is written to. cuts_arm(n, what) begins to count; what is 'k', 's', 't' (SIGTERM),
+ * 'i' (SIGINT) or 'f'.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,7 +44,8 @@ static int met(const char *call, const char *name) {
         errno = EIO;
         return 1;
     }
-    syscall(SYS_kill, syscall(SYS_getpid), what == 's' ? SIGSTOP : SIGKILL);
+    int number = what == 's' ? SIGSTOP : what == 't' ? SIGTERM : what == 'i' ? SIGINT : SIGKILL;
+    syscall(SYS_kill, syscall(SYS_getpid), number);
     return 0;
 }
 
@@ -100,6 +102,10 @@ int linkat(int from, const char *old, int to, const char *new, int flags) {
 }
 
 int link(const char *old, const char *new) { return linkat(AT_FDCWD, old, AT_FDCWD, new, 0); }
+
+int mkdir(const char *path, mode_t mode) {
+    return met("mkdir", path) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
 
 int unlinkat(int folder, const char *path, int flags) {
     char name[700];

@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +20,8 @@ from typing import Any, Self
 
 import apsw
 
-from fairdeal_api import keyring, ledger, rotation
+from fairdeal_api import cli, keyring, ledger, rotation, stopping
+from fairdeal_api.commands import common, keys
 from fairdeal_api.settings import Settings
 from fairdeal_api.store.sqlite import SQLiteWriter, migrations
 from fairdeal_api.system import StartRefused, read_keys
@@ -86,6 +88,24 @@ def bring_up_in_parts(folder: Path) -> None:
     connection.close()
 
 
+def command(folder: Path) -> None:
+    """A command of the operator's, whose words are in a file, one a line; what it says, in two."""
+    cli._command(folder.with_name(folder.name + ".words").read_text("utf-8").splitlines())
+
+
+def command_deaf(folder: Path) -> None:
+    """The control: it does nothing about being told to end, as Python does by itself."""
+    common.heard = contextlib.nullcontext
+    command(folder)
+
+
+def command_bare(folder: Path) -> None:
+    """The control: it stops wherever it is, also between a step and what would undo it."""
+    stopping.whole = cli.whole = contextlib.nullcontext
+    stopping.too_late = cli.too_late = keys.too_late = lambda: None
+    command(folder)
+
+
 TASKS: dict[str, Callable[[Path], None]] = {
     "rotate": rotate,
     "rotate_names_first": rotate_names_first,
@@ -93,6 +113,9 @@ TASKS: dict[str, Callable[[Path], None]] = {
     "rotate_sealing_names_first": rotate_sealing_names_first,
     "bring_up": bring_up,
     "bring_up_in_parts": bring_up_in_parts,
+    "command": command,
+    "command_deaf": command_deaf,
+    "command_bare": command_bare,
 }
 
 
@@ -161,14 +184,19 @@ def _child(task: str, folder: Path, number: int, action: str) -> None:
     log = folder.with_name(folder.name + ".calls")
     log.unlink(missing_ok=True)
     os.environ["CUTS_LOG"], os.environ["CUTS_UNDER"] = str(log), str(folder)
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(quiet, stream)
+    for stream, ending in ((1, ".out"), (2, ".err")):
+        said = folder.with_name(folder.name + ending) if task.startswith("command") else os.devnull
+        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), stream)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests are deaf to it
     ctypes.CDLL(None).cuts_arm(number, ctypes.c_char(action.encode()))
     try:
         TASKS[task](folder)
     except StartRefused:
         os._exit(REFUSED)
+    except SystemExit as ended:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 1)
     except BaseException:  # noqa: BLE001 - whatever it is, it has ended
         os._exit(1)
     os._exit(0)

@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import signal
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from fairdeal_audit.compare import compare
 from fairdeal_audit.evidence import MAX_EVIDENCE, Evidence
@@ -214,6 +216,26 @@ _COMMANDS = {
 }
 
 
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Lets a polite kill end the command as Ctrl-C does; who has started it deaf finds it so."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)  # `timeout` sends it twice; once is enough
+        raise KeyboardInterrupt
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {n: signal.getsignal(n) for n in numbers if signal.getsignal(n) != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command.
 
@@ -222,7 +244,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _PARSER.parse_args(arguments)
     try:
-        return _COMMANDS[options.command](options)
+        with _ended_by_signals():
+            return _COMMANDS[options.command](options)
     except IncompleteError as error:
         _tell(f"fairdeal-audit: incomplete: {error}\n")
         return INCOMPLETE

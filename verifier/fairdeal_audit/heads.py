@@ -55,8 +55,12 @@ def write(path: Path, data: bytes) -> None:
     """Writes a file whole or not at all, also when the program is killed meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
-    part.write_bytes(data)
-    os.replace(part, path)  # noqa: PTH105 - the same, and shorter
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)  # noqa: PTH105 - the same, and shorter
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def trusted_key(folder: Path, option: str | None, rotations: Sequence[Rotation] = ()) -> LogKey:

@@ -7,7 +7,7 @@ import errno
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
 
@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from fairdeal_api.settings import ConfigurationError, load
+from fairdeal_api.stopping import Stopped, heard
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, mute
 
 Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
@@ -49,6 +50,20 @@ def fail(*sentences: str, code: int = 1) -> NoReturn:
         except OSError:
             mute(stream)
     raise typer.Exit(code)
+
+
+@contextlib.contextmanager
+def taken_back(sentence: str) -> Iterator[None]:
+    """Let SIGTERM, SIGHUP and Ctrl-C end a command in order, and say what is then.
+
+    Args:
+        sentence: What has become of what was begun.
+    """
+    try:
+        with heard():
+            yield
+    except Stopped as stopped:
+        fail(f"Stopped. {sentence}", code=stopped.code)
 
 
 class Commands(TyperGroup):

@@ -15,9 +15,11 @@ from fairdeal_api.commands.common import (
     Mode,
     Origin,
     fail,
+    taken_back,
     with_settings,
 )
 from fairdeal_api.settings import Settings, load
+from fairdeal_api.stopping import too_late
 
 backup_app = typer.Typer(no_args_is_help=True, help="Copies of the database.")
 log_app = typer.Typer(no_args_is_help=True, help="The public log.")
@@ -33,11 +35,13 @@ def export_log(
     from fairdeal_api.export import export
 
     try:
-        done = export(settings, folder)
+        with taken_back("The next export goes on from what was written."):
+            done = export(settings, folder)
+            too_late()
+            before = "" if done.old is None else f", {done.old} of them from before"
+            typer.echo(f"{folder} holds {done.size} entries{before}; {done.written} tiles are new.")
     except OSError as error:
         fail(f"{error.filename or folder} cannot be written: {error.strerror}.")
-    before = "" if done.old is None else f", {done.old} of them from before"
-    typer.echo(f"{folder} holds {done.size} entries{before}; {done.written} tiles are new.")
 
 
 @backup_app.command("create")
@@ -49,9 +53,15 @@ def create_backup(
     """Copy the databases; the service may be running. Neither keys nor anchor are in it."""
     from fairdeal_api import backup
 
-    manifest = backup.create(settings, target)
-    typer.echo(f"{target}: {manifest.size} entries of {manifest.origin}, root {manifest.root}.")
-    typer.echo(f"It will need the sealing key {manifest.sealing_id}.")
+    with taken_back("No backup was made."):
+        for part, is_gone in backup.remove_left(target.parent):
+            if is_gone:
+                typer.echo(f"{part} was left by a backup that was cut off; it is gone.", err=True)
+            else:
+                typer.echo(f"If no other backup runs, remove {part}: one was cut off.", err=True)
+        manifest = backup.create(settings, target)
+        typer.echo(f"{target}: {manifest.size} entries of {manifest.origin}, root {manifest.root}.")
+        typer.echo(f"It will need the sealing key {manifest.sealing_id}.")
 
 
 @backup_app.command("verify")
@@ -117,11 +127,13 @@ def restore(
     name = origin if new_origin is None else new_origin
     settings = load(config, data=data, mode=mode, origin=name, anchor=anchor, keys=keys)
     if new_origin is None:
-        _restore(settings, folder, tiles, at_least or [], operator)
+        with taken_back("Nothing was put in place."):
+            _restore(settings, folder, tiles, at_least or [], operator)
     elif public is None:
         fail("--new-origin needs --public: the old log's files are to be published.", code=2)
     else:
-        _continue(settings, folder, tiles, at_least or [], public, old_keys, old_anchor)
+        with taken_back("Nothing was made."):
+            _continue(settings, folder, tiles, at_least or [], public, old_keys, old_anchor)
 
 
 def _restore(

@@ -14,9 +14,11 @@ from fairdeal_api.commands.common import (
     Mode,
     Origin,
     fail,
+    taken_back,
     with_settings,
 )
 from fairdeal_api.settings import Settings, load
+from fairdeal_api.stopping import too_late
 from fairdeal_api.system import EXIT_STOPPED
 
 if TYPE_CHECKING:
@@ -137,19 +139,21 @@ def create(
     from fairdeal_api.service import database_path, verify_mode
     from fairdeal_api.store.reading import SQLiteReader
 
-    operators = _operators(settings)
-    with contextlib.closing(SQLiteReader(database_path(settings))) as reader:
-        verify_mode(reader.identity(), settings)
-    try:
-        key, secret = operators.create(name, settings.mode)
-    except ValueError as error:
-        fail(f"{error}.", code=2)
-    try:
-        typer.echo(secret)
-    except OSError:
-        operators.revoke(key.id)  # nobody has seen it, and nobody will
-        raise
-    typer.echo(f"{key.id} of {name}: shown this once, stored as SHA-256 only.", err=True)
+    with taken_back("No key was made."):
+        operators = _operators(settings)
+        with contextlib.closing(SQLiteReader(database_path(settings))) as reader:
+            verify_mode(reader.identity(), settings)
+        too_late()  # a key that is made and not shown would be one that nobody has
+        try:
+            key, secret = operators.create(name, settings.mode)
+        except ValueError as error:
+            fail(f"{error}.", code=2)
+        try:
+            typer.echo(secret)
+        except OSError:
+            operators.revoke(key.id)  # nobody has seen it, and nobody will
+            raise
+        typer.echo(f"{key.id} of {name}: shown this once, stored as SHA-256 only.", err=True)
 
 
 @operator_key_app.command("list")

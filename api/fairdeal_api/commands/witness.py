@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from fairdeal_api.commands.common import fail
+from fairdeal_api.commands.common import fail, taken_back
+from fairdeal_api.stopping import too_late
 
 witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
 
@@ -24,7 +25,9 @@ def initialise(
     from fairdeal_api.witnessing import memory
 
     try:
-        typer.echo(str(memory.initialise(data, name)))
+        with taken_back("Nothing was made."):
+            too_late()  # it takes no second, and then there is a witness, whose key is to be shown
+            typer.echo(str(memory.initialise(data, name)))
     except FairdealError:
         fail("A witness's name is visible ASCII without `+`.", code=2)
 

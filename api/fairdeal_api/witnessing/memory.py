@@ -38,14 +38,31 @@ def initialise(folder: Path, name: str) -> WitnessKey:
         StartRefused: There is something in the folder.
     """
     CosigningKey(name, bytes(32))  # a name that is none is refused before anything is written
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise StartRefused(f"{folder} is not empty; a witness is never made over another.")
+    _refuse_another(folder)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
-    key = CosigningKey(name, system.create_key(folder / KEY))
-    system.replace_file(folder / NAME, f"{name}\n".encode())
-    system.replace_file(folder / STATE, _encode({}))
-    return key.verifier
+    lock = system.hold_lock(folder / LOCK, advice="End it first.")
+    try:
+        _refuse_another(folder)  # once more: now nobody else makes one here
+        system.replace_file(folder / NAME, f"{name}\n".encode())
+        system.replace_file(folder / STATE, _encode({}))
+        # Last, and whole or not at all: with its key there is a witness, and without there is none.
+        return CosigningKey(name, system.create_key(folder / KEY)).verifier
+    finally:
+        system.release_lock(lock)
+
+
+def _refuse_another(folder: Path) -> None:
+    """Refuse a folder that holds something else than a making that was cut off has left."""
+    left = {NAME, STATE, f"{NAME}.part", f"{STATE}.part", LOCK}
+    if folder.exists() and not (
+        folder.is_dir()
+        and all(one.name in left or one.name.startswith(f"{KEY}.") for one in folder.iterdir())
+    ):
+        raise StartRefused(
+            f"{folder} is not empty; a witness is never made over another. If `fairdeal witness "
+            "init` was cut off here and never printed a key, remove the folder, and begin again."
+        )
 
 
 def _encode(notes: dict[str, str]) -> bytes:
