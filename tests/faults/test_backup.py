@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import shutil
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import apsw
 import pytest
@@ -82,7 +84,8 @@ def refused(settings: Settings, folder: Path, **more) -> str:
 # --- making and checking one --------------------------------------------------------------------
 
 
-def test_a_backup_beside_a_busy_service_is_one_moment(made, tmp_path):
+def test_a_backup_beside_a_busy_service_is_one_moment(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(backup, "_PAGES", 3)  # so that the service writes between two steps of it
     with Site(made) as site:
         key = site.key()
         stop = threading.Event()
@@ -203,6 +206,47 @@ def test_a_backup_of_another_log_is_found_out(made, whole, tmp_path):
     assert "The sealing key is another one" in refused(other, whole)
     shutil.copyfile(made.keys_path / "sealing.key", other.keys_path / "sealing.key")
     assert "The log key is another one" in refused(other, whole)
+
+
+def test_a_copy_is_made_in_steps_between_which_it_can_be_stopped(made, tmp_path, monkeypatch):
+    steps = []
+
+    class Counted:
+        """The target, as it is but for counting."""
+
+        def __init__(self, *more, **named) -> None:
+            self._target = apsw.Connection(*more, **named)
+
+        def __getattr__(self, name):
+            return getattr(self._target, name)
+
+        @contextlib.contextmanager
+        def backup(self, *more):
+            with self._target.backup(*more) as copying:
+                yield Steps(copying)
+
+    class Steps:
+        def __init__(self, copying) -> None:
+            self._copying = copying
+
+        @property
+        def done(self) -> bool:
+            return self._copying.done
+
+        def step(self, pages: int) -> None:
+            steps.append(self._copying.page_count - self._copying.remaining)
+            self._copying.step(pages)
+            if len(steps) == 2:  # a change in between is no part of it, and nothing is begun anew
+                damage(made, "UPDATE head SET at = at + 1")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(backup, "_PAGES", 5)
+        patch.setattr(backup, "apsw", SimpleNamespace(**vars(apsw) | {"Connection": Counted}))
+        backup.create(made, tmp_path / "copy")
+    last = steps[-1]
+    assert last > 20
+    assert sorted(set(steps)) == [*range(0, last + 1, 5)]
+    assert backup.verify(tmp_path / "copy", None).report.faults == []
 
 
 # --- restoring ----------------------------------------------------------------------------------
