@@ -239,14 +239,20 @@ def _make_key(path: Path) -> None:
     folder = path.parent
     _check_folder(folder)
     part = path.with_name(f"{path.name}.{os.getpid()}")
-    for left in folder.glob(f"{path.name}.*"):  # by attempts that were cut off
-        left.unlink(missing_ok=True)
+    for left in folder.iterdir():
+        if is_part_of(path, left):
+            left.unlink(missing_ok=True)
     _create(part, os.urandom(32).hex().encode() + b"\n")
     try:
         path.hardlink_to(part)
     finally:
         part.unlink()
         sync_folder(folder)
+
+
+def is_part_of(path: Path, other: Path) -> bool:
+    """Whether a file is a key's, of an attempt that was cut off; a copy of somebody's is not."""
+    return re.fullmatch(re.escape(path.name) + r"\.\d+", other.name, re.ASCII) is not None
 
 
 def read_key(path: Path) -> bytes:

@@ -271,6 +271,33 @@ def test_a_witness_is_never_made_over_another(folder, tmp_path):
         Memory(tmp_path / "nothing", [])
 
 
+def test_a_witness_whose_key_is_away_is_still_one(folder, tmp_path):
+    opened = Memory(folder, [LOG.key.verifier])
+    opened.answer(LOG.ask(0, 9), 1)
+    opened.close()
+    (folder / memory.KEY).rename(tmp_path / "away")
+    with pytest.raises(StartRefused, match="not empty"):
+        initialise(folder, "witness.example/w2")
+    (tmp_path / "away").rename(folder / memory.KEY)
+    assert reopened(folder) == 9
+
+
+def test_what_a_making_that_was_cut_off_has_left_is_in_nobodys_way(folder):
+    (folder / memory.KEY).rename(folder / f"{memory.KEY}.4711")
+    made = initialise(folder, "witness.example/w2")
+    assert {file.name for file in folder.iterdir()} == {
+        memory.KEY, memory.NAME, memory.STATE, memory.LOCK
+    }  # fmt: skip
+    # A copy of the key is none of it.
+    (folder / memory.KEY).rename(folder / f"{memory.KEY}.bak")
+    with pytest.raises(StartRefused, match="not empty"):
+        initialise(folder, "witness.example/w3")
+    (folder / f"{memory.KEY}.bak").rename(folder / memory.KEY)
+    opened = Memory(folder, [])
+    assert opened.key.verifier == made
+    opened.close()
+
+
 # --- as a process -------------------------------------------------------------------------------
 
 

@@ -53,12 +53,20 @@ def initialise(folder: Path, name: str) -> WitnessKey:
 
 
 def _refuse_another(folder: Path) -> None:
-    """Refuse a folder that holds something else than a making that was cut off has left."""
-    left = {NAME, STATE, f"{NAME}.part", f"{STATE}.part", LOCK}
-    if folder.exists() and not (
-        folder.is_dir()
-        and all(one.name in left or one.name.startswith(f"{KEY}.") for one in folder.iterdir())
-    ):
+    """Refuse a folder that holds something else than a making that was cut off has left.
+
+    What a witness has seen is not that, nor a copy of its key: the key may only be away.
+    """
+    left = {NAME, f"{NAME}.part", f"{STATE}.part", LOCK}
+
+    def is_left(file: Path) -> bool:
+        return (
+            file.name in left
+            or system.is_part_of(folder / KEY, file)
+            or (file.name == STATE and file.read_bytes() == _encode({}))
+        )
+
+    if folder.exists() and not (folder.is_dir() and all(map(is_left, folder.iterdir()))):
         raise StartRefused(
             f"{folder} is not empty; a witness is never made over another. If `fairdeal witness "
             "init` was cut off here and never printed a key, remove the folder, and begin again."
