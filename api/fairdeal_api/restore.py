@@ -147,6 +147,7 @@ def restore(
         settle(settings.keys_path, signing)
         return restored
     finally:
+        _drop_parts(data)
         system.release_lock(lock)
 
 
@@ -481,27 +482,6 @@ def _write(
     sealer: Sealer,
 ) -> Restored:
     """Make the databases aside, look at them once more, and give them their names."""
-    try:
-        return _put(settings, folder, made, tree, notes, sealer)
-    finally:
-        _drop_parts(settings.data)
-
-
-def _drop_parts(data: Path, keep: frozenset[Path] = frozenset()) -> None:
-    """Remove what stands aside, of this restore or of one that was cut off."""
-    with stopping.whole(), contextlib.suppress(OSError):
-        for part in set(data.glob("restoring-*")) - keep:
-            part.unlink()
-
-
-def _put(
-    settings: Settings,
-    folder: Path,
-    made: _Rebuilt,
-    tree: Tree,
-    notes: list[tuple[int, str]],
-    sealer: Sealer,
-) -> Restored:
     data = settings.data
     parts = {name: data / f"restoring-{name}" for name in (OPERATORS, DATABASE)}
     _drop_parts(data)
@@ -540,3 +520,10 @@ def _put(
     system.sync_folder(data)
     made.result.size = len(tree)
     return made.result
+
+
+def _drop_parts(data: Path, keep: frozenset[Path] = frozenset()) -> None:
+    """Remove what stands aside, of this restore or of one that was cut off."""
+    with stopping.whole(), contextlib.suppress(OSError):
+        for part in set(data.glob("restoring-*")) - keep:
+            part.unlink()
