@@ -51,12 +51,22 @@ def test_every_vector(sheet, address):
     assert {name: fault for name, fault in found.items() if fault} == {}
 
 
+OF_TWO_TABLES = {"kozel-match_mixed_fail", "mus-unreadable_fail", "mus-unreadable_gap_fail"}
+
+
 def test_every_match(sheet, address):
     page = sheet(address)
     for name, expected in MATCHES.items():
         files = [(file, (SEEDS / file).read_bytes()) for file in expected["files"]]
         if name.endswith("order_fail"):
             continue  # the page puts files in order by itself: the file manager's means nothing
+        if name in OF_TWO_TABLES:
+            # The command was asked for a match; here two files were dropped, and may be mixed up.
+            page.page.locator("input[type=file]").set_input_files(
+                [SEEDS / file for file in expected["files"]]
+            )
+            page.page.get_by_text("several tables").wait_for()
+            continue
         page.give(*files, ("log.vkey", KEY.encode()))
         report = page.report()
         assert (report["exit"], report["failed"]) == (expected["exit"], expected["failed"]), name

@@ -152,6 +152,24 @@ def test_notes_that_are_none_give_a_sentence_and_no_verdict(sheet):
     assert page.page.locator(".problem svg").count() == 0
 
 
+def test_hands_of_two_tables_are_no_match_and_no_fault(sheet):
+    """Who has mixed up two evenings is not told to show the files to others."""
+    page = sheet()
+    page.give(("hand", hand("azi-noted.fair.json")))
+    page.page.locator("input[type=file]").set_input_files(
+        [SEEDS / "azi-match_1.fair.json", SEEDS / "kozel-short.fair.json"]
+    )
+    page.page.locator(".problem").wait_for()
+    assert "several tables" in page.page.locator(".problem").inner_text()
+    assert page.page.locator("#match").count() == 0
+    assert page.page.locator("main .verdict").count() == 1  # of what was there before
+    # The controls: one table is a match, and so is a file that does not say of which it is.
+    page.give(*[(n, hand(n)) for n in ("azi-match_1.fair.json", "azi-match_2.fair.json")])
+    assert page.page.locator("#match").count() == 1
+    page.give(("a", hand("azi-match_1.fair.json")), ("b", b"{}"))
+    assert page.page.locator("#match").count() == 1
+
+
 def test_the_key_of_a_match_is_asked_for_once(sheet):
     files = [(n, hand(n)) for n in ("azi-match_1.fair.json", "azi-match_2.fair.json")]
     page = sheet()

@@ -161,9 +161,11 @@ class Page {
     }
     // Neither a verdict on the hand nor evidence: the command refuses them as well.
     if (brought.some((one) => one.kind === "notes" && !readNotes(one.bytes))) return this.#complain(new Refused("page.error.notes"));
+    const hands = brought.filter((one) => one.kind === "hand");
+    // No match, so nothing that it could have wrong; and nothing to accuse anybody of.
+    if (new Set(hands.map((one) => whose(one.bytes).table).filter(Boolean)).size > 1) return this.#complain(new Refused("page.error.tables"));
     this.#problem = null;
     const notes = brought.filter((one) => one.kind === "notes").map((one) => one.bytes);
-    const hands = brought.filter((one) => one.kind === "hand");
     const texts = (kind: string): string[] => brought.filter((one) => one.kind === kind).map((one) => new TextDecoder().decode(one.bytes).trim());
     // What was given for one hand says nothing about the next; the key and those that it leads to do.
     const { key } = this.#given;
