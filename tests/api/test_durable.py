@@ -60,6 +60,14 @@ def test_a_file_is_durable_when_it_is_said_to_be(tmp_path, noted, write, wanted)
     assert (tmp_path / "a").read_bytes() == CONTENT
 
 
+def test_a_seats_folder_is_durable_with_all_above_it(tmp_path, noted):
+    memory.make_folder(tmp_path / "a/b/c")
+    assert noted == [("folder",)] * 3
+    assert (tmp_path / "a/b/c").stat().st_mode & 0o777 == 0o700
+    memory.make_folder(tmp_path / "a/b/c")
+    assert noted == [("folder",)] * 3  # it was there
+
+
 def test_keys_are_durable_before_anything_is_signed_or_sealed(tmp_path, noted):
     system.create_keys(tmp_path / "keys")
     whole = 65  # 64 hex digits and a newline

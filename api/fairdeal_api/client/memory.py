@@ -250,8 +250,20 @@ def replace(path: Path, content: bytes) -> None:
         os.fsync(descriptor)
     part.replace(path)
     # Without this a loss of power may bring back the file before, and what was opened is forgotten.
-    folder = os.open(path.parent, os.O_RDONLY)
+    _sync_names(path.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, durably, for its owner's eyes only, and those above it that are missing."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in missing:
+        _sync_names(path.parent)
+
+
+def _sync_names(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)

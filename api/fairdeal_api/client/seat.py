@@ -28,7 +28,7 @@ from fairdeal.seeds import (
 from fairdeal_api.client.api import Answer, Api, ApiError, new_key
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
-from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown
+from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown, make_folder
 
 _TRIES: Final = 10
 _ENDS: Final = ("hand.closed", "hand.aborted")
@@ -78,7 +78,7 @@ class SeatClient:
             CheckError: The table is not one that this seat can play at in safety.
             StateError: The folder is another seat's. Its memory is not touched.
         """
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         invitation = Invitation.of(folder, code, new_key())
         claimed = api.post("/v1/seats/claim", {"code": code}, key=invitation.key)
         path, table, number = folder / "seat.json", str(claimed["table"]), int(claimed["seat"])
