@@ -40,13 +40,9 @@ CLEAN, FINDINGS, USAGE, INCOMPLETE, UNREADABLE = range(5)
 _PARSER = parser()
 
 
-def _key_text(options: argparse.Namespace) -> str | None:
-    return None if options.key is None else key_of(options.key)
-
-
 def _needed_key(options: argparse.Namespace, folders: Sequence[Path] = ()) -> LogKey:
     """Gives the key of the option, or of the first folder that keeps one."""
-    text = _key_text(options)
+    text = key_of(options.key)
     for folder in folders:
         return trusted_key(folder, text, kept_rotations(folder))
     if text is None:
@@ -92,7 +88,7 @@ def _say(options: argparse.Namespace, text: str, *, last: bool) -> None:
 def _fetch(options: argparse.Namespace) -> tuple[int, Fetched]:
     """Fetches once; evidence is written into the folder."""
     folder: Path = options.dir
-    text = _key_text(options)
+    text = key_of(options.key)
     key = trusted_key(folder, text, kept_rotations(folder))
     source = source_of(options.url)
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +118,7 @@ def _run_replay(options: argparse.Namespace) -> int:
     if options.j < 1 or options.grace < 0:
         raise ValueError("-j and --grace take a number of at least 1 and 0")
     folder: Path = options.dir
-    text = _key_text(options)
+    text = key_of(options.key)
     key = trusted_key(folder, text, kept_rotations(folder))
 
     def told(done: int, size: int, new: int, hands: int, seconds: float) -> None:

@@ -183,7 +183,7 @@ def _hand(options: argparse.Namespace) -> tuple[int, str]:
     seeds, notes = _mine(options.mine)
     report = verify(
         _read(options.file),
-        key=key_of(options.key) if options.key is not None else None,
+        key=key_of(options.key),
         mine=seeds,
         receipts=[_read(name) for name in options.receipt],
         notes=notes,
@@ -206,7 +206,7 @@ def _match(options: argparse.Namespace) -> tuple[int, str]:
     names = options.match
     match = verify_match(
         (_read(name) for name in names),
-        key=key_of(options.key) if options.key is not None else None,
+        key=key_of(options.key),
         rotations=_read(options.rotations) if options.rotations is not None else None,
         trace=options.trace,
     )

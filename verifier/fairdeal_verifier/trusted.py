@@ -10,12 +10,14 @@ _MOST = 4096
 _NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
-def key_of(option: str) -> str:
-    """Gives the vkey that an option is, or that the file holds that it names.
+def key_of(option: str | None) -> str | None:
+    """Gives the vkey that an option is, or that the file holds that it names; None for None.
 
     Raises:
         ValueError: A sentence says why there is none. The exit code is that of wrong usage.
     """
+    if option is None:
+        return None
     try:
         LogKey.parse(option)
     except FormatError:
