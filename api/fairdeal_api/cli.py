@@ -7,7 +7,7 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -246,15 +246,18 @@ def show_config(settings: Settings) -> None:
     values["anchor"], values["keys"] = str(settings.anchor_path), str(settings.keys_path)
     values["witness_quorum"] = settings.quorum or None
     witnesses = values.pop("witnesses")
+    _show(values)
+    typer.echo(f"# The log's origin is {settings.log_origin}")
+    for one in witnesses:  # tables stand last
+        typer.echo("\n[[witnesses]]")
+        _show(one)
+
+
+def _show(values: dict[str, Any]) -> None:
     # A string of JSON is one of TOML, as long as what is no ASCII stays as it is.
     for name, value in values.items():
         text = json.dumps(value, ensure_ascii=False)
         typer.echo(f"# {name}: none" if value is None else f"{name} = {text}")
-    typer.echo(f"# The log's origin is {settings.log_origin}")
-    for one in witnesses:  # tables stand last
-        typer.echo("\n[[witnesses]]")
-        for name, value in one.items():
-            typer.echo(f"{name} = {json.dumps(value, ensure_ascii=False)}")
 
 
 # Made here, with what else takes a while before a command can be stopped in order.

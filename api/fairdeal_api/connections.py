@@ -159,10 +159,9 @@ class WatchedProtocol(HttpToolsProtocol):
         uvicorn would write it at once, and who awaits the answer to an earlier request, which may
         well be done, would take the refusal for that.
         """
-        newest: RequestResponseCycle | None = self.cycle
-        if newest is not None and not newest.response_complete:
-            if not newest.more_body:
-                newest.keep_alive = False  # it is whole: its answer is sent, and is the last
+        if not self.answered:
+            if not self.cycle.more_body:
+                self.cycle.keep_alive = False  # it is whole: its answer is sent, and is the last
                 return
             due = not self.pipeline  # its own body is wrong, and nothing before it is unanswered
         else:

@@ -221,9 +221,14 @@ class Game(ABC):
         options = {**self.options, **(play or {})}
         if rules.keys() != options.keys():
             raise FormatError("option_unknown", f"the options of {self.name} are others")
-        for option, values in options.items():
-            if not has_value(values, rules[option]):
-                raise FormatError("option_value", f"{option} is one of {values_of(values)}")
+        if wrong := self.unfit(rules, play=play):
+            words = values_of(options[wrong[0]])
+            raise FormatError("option_value", f"{wrong[0]} is one of {words}")
+
+    def unfit(self, chosen: Ruleset, *, play: Options | None = None) -> list[str]:
+        """Which of these options, all of which the game has, have a value that it has not."""
+        options = {**self.options, **(play or {})}
+        return [name for name, value in chosen.items() if not has_value(options[name], value)]
 
     @abstractmethod
     def deck(self, rules: Ruleset) -> Deck:

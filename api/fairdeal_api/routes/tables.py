@@ -9,7 +9,7 @@ from fairdeal.errors import FairdealError, FormatError
 from fairdeal.events import Header as EventHeader
 from fairdeal.events import SeatReissued, TableOpened, Timeouts
 from fairdeal.games import GAMES, rules_of
-from fairdeal.games.base import Game, Value, has_value
+from fairdeal.games.base import Game, Value
 from fairdeal.seeds import Commitment
 from fairdeal.table import Table
 from fairdeal_api import answers, system, views
@@ -37,9 +37,7 @@ def _ruleset(game: Game, body: CreateTable) -> dict[str, Value]:
         # A name that is no option is the caller's text, and not repeated.
         places = ["/ruleset"]
         if error.code == "option_value":
-            options, chosen = {**game.options, **(play or {})}, body.ruleset
-            wrong = [name for name in chosen if not has_value(options[name], chosen[name])]
-            places = [f"/ruleset/{name}" for name in wrong]
+            places = [f"/ruleset/{name}" for name in game.unfit(body.ruleset, play=play)]
         errors = [{"pointer": place, "code": error.code} for place in places]
         raise Problem(error.code, errors) from None
 
