@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -194,9 +195,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("what", ["as it is", "control"])
-def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, tmp_path, what):
-    """A terminal sends it to each of them."""
+@contextmanager
+def two_at_work(fetched, tmp_path, what):
+    """A replay, in a group of its own, whose two processes have said that they work."""
     program = tmp_path / "stopped.py"
     program.write_text(STOPPED)
     folder = tmp_path / "dir"
@@ -207,6 +208,13 @@ def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, t
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - nothing else
     ) as process:  # fmt: skip
         assert [process.stdout.readline() for _ in range(2)] == ["here\n"] * 2
+        yield process
+
+
+@pytest.mark.parametrize("what", ["as it is", "control"])
+def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, tmp_path, what):
+    """A terminal sends it to each of them."""
+    with two_at_work(fetched, tmp_path, what) as process:
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (3, "")
@@ -221,15 +229,7 @@ def test_ctrl_c_ends_all_processes_of_a_replay_without_a_page_of_text(fetched, t
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_replay_that_is_told_to_end_ends_its_processes(fetched, tmp_path, number):
     """Only the first of them is told; the control is the test of a fetch."""
-    program = tmp_path / "stopped.py"
-    program.write_text(STOPPED)
-    folder = tmp_path / "dir"
-    shutil.copytree(fetched, folder, ignore=shutil.ignore_patterns("replay*", "report*"))
-    with subprocess.Popen(
-        [sys.executable, str(program), "as it is", "replay", str(folder), "--quiet", "-j", "2"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        assert [process.stdout.readline() for _ in range(2)] == ["here\n"] * 2
+    with two_at_work(fetched, tmp_path, "as it is") as process:
         process.send_signal(number)
         # Both pipes end when the last of the processes has.
         out, err = process.communicate(timeout=30)

@@ -10,7 +10,7 @@ from fairdeal.codecs import Given, Lock, Place, Shown
 from fairdeal.dealing import Dealing
 from fairdeal.errors import StateError, VerificationError
 from fairdeal.events import EVENTS, Event, HandDealt, HandEvent, HandOpened, TableOpened
-from fairdeal.hand import Phase
+from fairdeal.hand import Hand, Phase
 from fairdeal.hashing import Digest
 from fairdeal.seeds import Seal, SeatSeed, commit, seal
 from seeds.local import Book, LocalTable
@@ -132,7 +132,12 @@ def _restocked(table: SlowTable) -> None:
 def _exhausted(table: SlowTable) -> None:
     """A reshuffle is due, and the seats' chains have ended."""
     _playing(table)
-    while not (table.hand.phase is Phase.RESTOCKING and table.hand.head is None):
+    discard_until(table, lambda hand: hand.phase is Phase.RESTOCKING and hand.head is None)
+
+
+def discard_until(table: SlowTable, reached: Callable[[Hand], bool]) -> None:
+    """Play a hand of Mus in which everybody throws everything, up to somewhere."""
+    while not reached(table.hand):
         match table.hand.phase:
             case Phase.PLAYING:
                 table.lock(4, 4, 4, 4)

@@ -9,7 +9,7 @@ from fairdeal.errors import StateError
 from fairdeal.events import EVENTS
 from fairdeal.hand import Phase
 from fairdeal.seeds import SeatSeed
-from tests.core.stages import NOTHING, attempt, every_stage, outcome, table_at
+from tests.core.stages import NOTHING, attempt, discard_until, every_stage, outcome, table_at
 
 TABLE_EVENTS = ("hand.opened", "hand.disclosed", "seat.reissued", "table.closed")
 
@@ -154,14 +154,7 @@ def test_the_seeds_of_every_epoch_continue_the_chain():
     """SEED-3: at the second reshuffle as at the first."""
     table = table_at("reopening")
     for epoch in (1, 2):
-        while not (table.hand.phase is Phase.REOPENING and table.hand.epoch == epoch):
-            match table.hand.phase:
-                case Phase.PLAYING:
-                    table.lock(4, 4, 4, 4)
-                case Phase.REOPENING:
-                    table.open_seeds()
-                case _:
-                    table.follow()
+        discard_until(table, lambda hand, e=epoch: (hand.phase, hand.epoch) == (Phase.REOPENING, e))
         event = attempt(table, "seeds.opened")
         assert outcome(table, event) == "legal"
         for other in (NOTHING, table.chain(0, 1)[epoch + 1], table.chain(1, 1)[epoch]):
