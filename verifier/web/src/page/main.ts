@@ -163,7 +163,7 @@ class Page {
     if (brought.some((one) => one.kind === "notes" && !readNotes(one.bytes))) return this.#complain(new Refused("page.error.notes"));
     const hands = brought.filter((one) => one.kind === "hand");
     // No match, so nothing that it could have wrong; and nothing to accuse anybody of.
-    if (new Set(hands.map((one) => whose(one.bytes).table).filter(Boolean)).size > 1) return this.#complain(new Refused("page.error.tables"));
+    if (hands.length > 1 && new Set(hands.map((one) => whose(one.bytes).table).filter(Boolean)).size > 1) return this.#complain(new Refused("page.error.tables"));
     this.#problem = null;
     const notes = brought.filter((one) => one.kind === "notes").map((one) => one.bytes);
     const texts = (kind: string): string[] => brought.filter((one) => one.kind === kind).map((one) => new TextDecoder().decode(one.bytes).trim());
@@ -241,14 +241,14 @@ class Page {
   async #verifyMatch(hands: readonly Brought[]): Promise<void> {
     // The order of dropped files is the file manager's; a match is in the order of its hands.
     const sorted = hands
-      .map((one) => ({ ...one, number: whose(one.bytes).hand }))
-      .sort((a, b) => a.number - b.number);
+      .map((one) => ({ ...one, of: whose(one.bytes) }))
+      .sort((a, b) => a.of.hand - b.of.hand);
     const given = this.#given;
     const report = await this.#work(verifyMatchSteps(sorted.map((one) => one.bytes), given.key ?? undefined, given.rotations ?? undefined));
     if (!report) return;
     this.#folds.clear();
     this.#hand = null;
-    this.#match = { names: sorted.map((one) => one.name), bytes: sorted.map((one) => one.bytes), hands: sorted.map((one) => named(whose(one.bytes))), report, given };
+    this.#match = { names: sorted.map((one) => one.name), bytes: sorted.map((one) => one.bytes), hands: sorted.map((one) => named(one.of)), report, given };
     this.draw();
     this.#arrive();
   }
