@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import pytest
@@ -118,6 +119,47 @@ def test_notes_come_along_with_a_match(sheet):
     # The control: notes that are of no hand of the match fit none.
     page.give(*files, ("notes.json", hand("azi-noted.notes.json")), key)
     assert of_each_hand() == [("FAILED", "FAIL")] * 2
+
+
+def test_loose_receipts_come_along_with_a_match(sheet):
+    """Each is held against the hand that it is of; the command takes none with a match."""
+    names = [f"azi-match_{n}.fair.json" for n in (1, 2, 3)]
+    files = [(name, hand(name)) for name in names]
+    # A file's proof is a receipt as well, of its last step.
+    proofs = [json.loads(hand(name))["proof"].encode() for name in names]
+    page = sheet()
+
+    def of_each_hand(*receipts):
+        page.give(*files, *((f"{n}.receipt", one) for n, one in enumerate(receipts)),
+                  ("log.vkey", KEY.encode()))  # fmt: skip
+        found = []
+        for at in range(len(names)):
+            page.page.locator("#match li button").nth(at).click()
+            page.page.wait_for_selector("#checks")
+            found.append((page.word, page.failed))
+            page.page.get_by_role("button", name="Back to the match").click()
+            page.page.wait_for_selector("#match")
+        return found
+
+    good, bad = ("VERIFIED", None), ("FAILED", "receipt")
+    assert of_each_hand(*proofs) == [good] * 3
+    # The controls: it is given to its hand, where it fails if nobody has signed it.
+    assert of_each_hand(proofs[0], unsigned(proofs[1]), proofs[2]) == [good, bad, good]
+    # One that is of no hand there fits none, whatever its index.
+    other = json.loads(hand("svoi-match_1.fair.json"))["proof"].encode()
+    assert of_each_hand(*proofs, other) == [bad] * 3
+    assert of_each_hand(*proofs, hand("kozel-cosigned.receipt")) == [bad] * 3
+    # A hand brought by itself has no others.
+    page.give(files[0], ("a", proofs[0]), ("b", proofs[1]), ("log.vkey", KEY.encode()))
+    assert (page.word, page.failed) == bad
+
+
+def unsigned(receipt):
+    """The same with another signature."""
+    head, _, encoded = receipt.rstrip().rpartition(b" ")
+    line = bytearray(base64.b64decode(encoded))
+    line[-40] ^= 1
+    return head + b" " + base64.b64encode(line) + b"\n"
 
 
 def test_of_many_notes_those_of_the_hand_are_taken(sheet):

@@ -1,6 +1,8 @@
 /** The player's own evidence: seeds, notes, receipts, witnesses. */
 
 import type { HandFile } from "../verify/file.ts";
+import { leafHash } from "../verify/merkle.ts";
+import { includes, readReceipt } from "../verify/note.ts";
 import type { Report } from "../verify/report.ts";
 import { checkFold } from "./checks.ts";
 import { type Child, h } from "./dom.ts";
@@ -19,6 +21,18 @@ export interface Given {
 }
 
 export const NOTHING: Given = { key: null, seeds: new Map(), notes: [], receipts: [], witnesses: [], rotations: null };
+
+/** The step that a receipt is of, in the hands of a match; null if it is of none, or of what they all begin with. */
+export function* stepOf(proof: Uint8Array, match: readonly HandFile[]): Generator<number, HandFile["last"] | null> {
+  const receipt = readReceipt(proof);
+  // A table's steps stand in the log in their order: no hand but the first that reaches so far can have it.
+  const file = receipt && match.find((one) => one.proof.index >= receipt.index);
+  for (const step of file?.steps.slice(1) ?? []) {
+    if (receipt && includes(receipt, leafHash(step.raw))) return step;
+    yield 0;
+  }
+  return null;
+}
 
 const OWN = new Set(["mine", "receipt", "log.witness"]);
 

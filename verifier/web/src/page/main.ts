@@ -11,7 +11,7 @@ import { Words } from "../words/words.ts";
 import { checkFold, drawChecks } from "./checks.ts";
 import { qrCode, spoken } from "./code.ts";
 import { type Child, h, icon } from "./dom.ts";
-import { drawEvidence, type Given, NOTHING } from "./evidence.ts";
+import { drawEvidence, type Given, NOTHING, stepOf } from "./evidence.ts";
 import { type Brought, kindOf, type Linked, MOST, readFiles, readLink, Refused, whose } from "./intake.ts";
 import { ownHash } from "./itself.ts";
 import type { Context } from "./numbers.ts";
@@ -203,10 +203,11 @@ class Page {
   async #verify(name: string, bytes: Uint8Array, real: Hand | null = null, change = ""): Promise<void> {
     const { seeds, receipts, witnesses, key, rotations } = this.#given;
     const notes = this.#notesOf(bytes);
-    const asked: Asked = {
+    const asked = {
       ...(key !== null && { key }), ...(notes && { notes }), ...(rotations && { rotations }), mine: new Map(seeds), receipts, witnesses,
     };
-    const checked = await this.#work(checkSteps(bytes, asked));
+    const match = this.#match?.report.reports.flatMap((one) => one.file ?? []) ?? [];
+    const checked = await this.#work(checkSteps(bytes, asked, match));
     if (!checked) return;
     const { report, fileHash } = checked;
     const before = this.#hand;
@@ -491,9 +492,15 @@ class Page {
   }
 }
 
-/** The report, and the SHA-256 of the file in hex. */
-function* checkSteps(bytes: Uint8Array, asked: Asked): Generator<number, { report: Report; fileHash: string }> {
-  const report = yield* verifySteps(bytes, asked, { trace: true });
+/** The report, and the SHA-256 of the file in hex. A receipt of another hand of its match says nothing of this one. */
+function* checkSteps(bytes: Uint8Array, asked: Asked & Pick<Given, "receipts">, match: readonly HandFile[]): Generator<number, { report: Report; fileHash: string }> {
+  const hand = named(whose(bytes));
+  const receipts: Uint8Array[] = [];
+  for (const one of asked.receipts) {
+    const step = yield* stepOf(one, match);
+    if (!step || named(step.body) === hand) receipts.push(one);
+  }
+  const report = yield* verifySteps(bytes, { ...asked, receipts }, { trace: true });
   const hash = sha256.create();
   for (let at = 0; at < bytes.length; at += PIECE) {
     hash.update(bytes.subarray(at, at + PIECE));
