@@ -77,7 +77,7 @@ class Dealer:
         slot: Slot,
         work: Work,
         *,
-        version: int | None,
+        versions: frozenset[int] | None,
         hand: int | None,
         status: int = 200,
         key: Key | None = None,
@@ -89,7 +89,7 @@ class Dealer:
         Args:
             slot: The table.
             work: What the request does.
-            version: The newest event number that the table must have.
+            versions: The table's newest event number must be among them; None if it may be any.
             hand: The hand that its answer is about; 0 for the table, None for the newest then.
             status: Of the answer when something was written.
             key: Where the answer is kept; None for a PUT, which is repeatable by itself.
@@ -109,7 +109,7 @@ class Dealer:
                     return reply
             if self._deadlines.passed(slot.id):
                 await self._expire(slot)
-            stale = version is not None and version != slot.table.seq
+            stale = versions is not None and slot.table.seq not in versions
             # A PUT that is sent again, its answer lost, is not too late. RFC 9110, 13.1.1.
             if stale and (again is None or not self._is_done(slot, work)):
                 raise Problem("version_mismatch")

@@ -36,7 +36,10 @@ _SECURITY: Final[list[Header]] = [
 _PUBLIC: Final[list[Header]] = [*_SECURITY, CORS]
 
 _IDEMPOTENCY_KEY = re.compile(rb"[\x21-\x7e]{1,128}")
-_ETAG = re.compile(rb'"(0|[1-9][0-9]{0,15})"')
+_TAG: Final = rb'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAGS = re.compile(rb"[\t ,]*%b(?:[\t ]*,[\t ,]*%b)*[\t ,]*" % (_TAG, _TAG))
+"""Entity tags, of any kind, in a list that may have empty places. RFC 9110, 5.6.1 and 8.8.3."""
+_OF_EVENT = re.compile(rb'(?<!W/)"(0|[1-9][0-9]{0,15})"')
 _MEDIA_TYPE = re.compile(rb'application/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
 _SEAT = re.compile(r"[0-9]")
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -97,6 +100,12 @@ class Call:
             raise Problem("header_invalid")
         return self.headers.get(name)
 
+    def _joined(self, name: bytes) -> bytes | None:
+        """A header that is a list, and may come in several lines. Spec: RFC 9110, 5.3."""
+        if name in self._doubled:
+            return b",".join(value for one, value in self.scope["headers"] if one == name)
+        return self.headers.get(name)
+
     def bearer(self) -> str:
         """The credential, or `credential_missing`."""
         value = self._single(b"authorization")
@@ -125,15 +134,17 @@ class Call:
         where = f"{self.method}\n{self.path}\n".encode()
         return Key(hashlib.sha256(credential + where + idempotency).digest(), request)
 
-    def if_match(self) -> int | None:
-        """The version that If-Match asks for."""
-        value = self._single(b"if-match")
+    def if_match(self) -> frozenset[int] | None:
+        """The versions that If-Match names, or None if any will do.
+
+        A weak tag never matches here, nor does one that is none of ours. Spec: RFC 9110, 13.1.1.
+        """
+        value = self._joined(b"if-match")
         if value is None or value == b"*":
             return None
-        found = _ETAG.fullmatch(value)
-        if not found:
+        if not _TAGS.fullmatch(value):
             raise Problem("header_invalid")
-        return int(found[1])
+        return frozenset(map(int, _OF_EVENT.findall(value)))
 
     def if_none_match(self, seq: int) -> bool:
         """Whether the caller has this version already, by whatever tag a proxy has made of ours."""

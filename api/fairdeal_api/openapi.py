@@ -67,8 +67,8 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
         key = Parameter("Idempotency-Key", "header", schema, text, required=True)
         found.append({**_parameter(key), "example": "5f0c1d9e-open-hand-3"})
     if operation.versioned:
-        schema = {"type": "string", "pattern": '^("(0|[1-9][0-9]{0,15})"|\\*)$'}
-        text = "The table's newest event number, from an ETag"
+        schema = {"type": "string", "pattern": r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'}
+        text = "Tags of which one is the table's ETag, its newest event number; a weak one never is"
         found.append(_parameter(Parameter("If-Match", "header", schema, text)))
     return found
 

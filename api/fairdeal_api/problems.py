@@ -77,7 +77,7 @@ KINDS: Final[dict[str, Kind]] = {
     "seed_reused": Kind(409, "This seal or seed was seen at the table before."),
     "deadline_not_reached": Kind(409, "The deadline has not passed."),
     # 412, 413, 415
-    "version_mismatch": Kind(412, "The table has moved on since the version named in If-Match."),
+    "version_mismatch": Kind(412, "The table's newest event is none that If-Match names."),
     "body_too_large": Kind(413, "The body is longer than 64 KiB."),
     "media_type": Kind(415, "The body must be application/json in UTF-8."),
     # 422

@@ -539,11 +539,63 @@ def test_etags_and_if_match(shared, key):
     body = table.hand_body()
     stale = table.post(f"{url}/hands", body, **{"If-Match": '"7"'})
     expect(stale, 412, "version_mismatch")
-    expect(table.post(f"{url}/hands", body, **{"If-Match": "7"}), 400, "header_invalid")
+    for tags in (
+        'W/"0"',
+        'W/"0", "7"',
+        '"00"',
+        '""',
+        '"a,b"',
+        '"0,0"',
+        '"W/"',
+        '"\xe9"',
+        '"' + "9" * 99 + '"',
+    ):
+        named = {"If-Match": tags.encode("latin-1")}
+        expect(table.post(f"{url}/hands", body, **named), 412, "version_mismatch")
+    for tags in (
+        "7",
+        "",
+        ",",
+        '"0',
+        '"0" "0"',
+        '"0",0',
+        'w/"0"',
+        'W/ "0"',
+        '*, "0"',
+        "**",
+        '"\x7f"',
+    ):
+        expect(table.post(f"{url}/hands", body, **{"If-Match": tags}), 400, "header_invalid")
     opened = table.post(f"{url}/hands", body, **{"If-Match": '"0"'})
     expect(opened, 201)
     assert opened.headers["etag"] == '"2"'
     assert shared.client.get(url, headers={"If-None-Match": '"0"'}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "tags",
+    ["*", '"7","0"', '\t, W/"0" ,,"0",', '"a,b", "0"', '"W/", "0"'],
+    ids=["any", "list", "empty places", "comma in a tag", "a tag that looks weak"],
+)
+def test_one_of_the_tags_of_if_match_is_enough(shared, key, tags):
+    """Spec: RFC 9110, 13.1.1."""
+    table = Operator(shared.client, key, "kozel")
+    url = f"/v1/tables/{table.table}/hands"
+    expect(table.post(url, table.hand_body(), **{"If-Match": tags}), 201)
+
+
+def test_if_match_in_several_lines(shared, key):
+    """Spec: RFC 9110, 5.3."""
+    table = Operator(shared.client, key, "kozel")
+
+    def opened(*tags):
+        lines = [*bearer(key).items(), *idempotency().items(), *(("If-Match", tag) for tag in tags)]
+        url = f"/v1/tables/{table.table}/hands"
+        return shared.client.post(url, json=table.hand_body(), headers=lines)
+
+    expect(opened('"7"', 'W/"0"'), 412, "version_mismatch")
+    expect(opened("*", '"0"'), 400, "header_invalid")
+    expect(opened('"7"', '"0"'), 201)
 
 
 # --- who may what -------------------------------------------------------------------------------

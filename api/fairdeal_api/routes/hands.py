@@ -82,7 +82,7 @@ async def open_hand(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         work,
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=None,
         status=201,
         key=key,
@@ -124,7 +124,7 @@ async def deal(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         lambda draft: hands.deal(draft, number, body),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         key=key,
     )
@@ -172,7 +172,7 @@ async def close_hand(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         work,
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         key=key,
     )
@@ -224,7 +224,7 @@ async def apply_actions(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         still_holding(call, caller, lambda draft: hands.act(draft, number, body)),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         key=call.key(caller.digest, idempotency, request),
     )
@@ -261,7 +261,7 @@ async def abort_hand(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         lambda draft: hands.abort(draft, number),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         key=key,
     )
@@ -294,7 +294,7 @@ async def disclose_hand(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         lambda draft: hands.disclose(draft, number),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         key=key,
         apart=True,

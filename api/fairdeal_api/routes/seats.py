@@ -54,7 +54,7 @@ async def put_trump(call: Call) -> Reply:
         still_holding(
             call, caller, lambda draft: hands.declare(draft, number, seat, body.suit, body.sig)
         ),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         status=201,
         again=partial(lookup.repeated, call.service, slot, "trumps.declared", "trumps", seat, 0),
@@ -94,7 +94,7 @@ async def put_seal(call: Call) -> Reply:
         still_holding(
             call, caller, lambda draft: hands.put_seal(draft, number, seat, body.seal, body.sig)
         ),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         status=201,
         again=partial(lookup.repeated, call.service, slot, "seeds.sealed", "seals", seat, 0),
@@ -136,7 +136,7 @@ async def put_seed(call: Call) -> Reply:
     return await call.service.dealer.write(
         slot,
         still_holding(call, caller, lambda draft: hands.put_seed(draft, number, seat, body)),
-        version=call.if_match(),
+        versions=call.if_match(),
         hand=number,
         status=201,
         again=partial(

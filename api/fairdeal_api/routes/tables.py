@@ -302,7 +302,7 @@ async def close_table(call: Call) -> Reply:
         return {"unused_seed": draft.unused_seed.hex()}
 
     return await call.service.dealer.write(
-        slot, work, version=call.if_match(), hand=0, key=key, apart=True
+        slot, work, versions=call.if_match(), hand=0, key=key, apart=True
     )
 
 
@@ -338,5 +338,5 @@ async def reissue_seat(call: Call) -> Reply:
         return {"seat": seat, "claim_code": code}
 
     return await call.service.dealer.write(
-        slot, work, version=call.if_match(), hand=0, key=key, apart=True
+        slot, work, versions=call.if_match(), hand=0, key=key, apart=True
     )
