@@ -159,20 +159,32 @@ class WatchedProtocol(HttpToolsProtocol):
         uvicorn would write it at once, and who awaits the answer to an earlier request, which may
         well be done, would take the refusal for that.
         """
-        if not self.answered:
-            if not self.cycle.more_body:
-                self.cycle.keep_alive = False  # it is whole: its answer is sent, and is the last
-                return
-            due = not self.pipeline  # its own body is wrong, and nothing before it is unanswered
+        newest: RequestResponseCycle | None = self.cycle
+        if newest is None or newest.response_complete:
+            if self._in_head:
+                self._refuse(msg)
+            else:
+                self.transport.close()  # in a body that was answered before it had come
+        elif not newest.more_body:
+            newest.keep_alive = False  # it is whole: its answer is sent, and is the last
+        elif not self.pipeline:
+            self._refuse(msg)  # its own body is wrong, and nothing before it is unanswered
         else:
-            due = self._in_head  # or in a body that was answered before it had come
-        if not due:
-            self.transport.close()
-        elif self._no_http is None:
+            # The same, but others are to be answered before: what comes after them is this.
+            newest.more_body = False
+            self.pipeline[0] = (newest, partial(self._refuse_next, msg))
+
+    def _refuse(self, msg: str) -> None:
+        if self._no_http is None:
             super().send_400_response(msg)
         else:
             self.transport.write(self._no_http())
             self.transport.close()
+
+    async def _refuse_next(self, msg: str, *_: object) -> None:
+        """Stand in the place of the application, for the newest request."""
+        self.cycle.response_started = self.cycle.response_complete = True
+        self._refuse(msg)
 
     def on_headers_complete(self) -> None:
         """The head is there.

@@ -296,8 +296,13 @@ def test_what_is_no_http_is_refused_in_its_place(tmp_path):
         assert expect(client.get(f"/v1/tables/{table.table}"))["hand"] is None
         assert codes(sent(client, ok + NO_HTTP)) == [200]
         assert codes(sent(client, ok, NO_HTTP)) == [200, "malformed_http"]
-        # One that waits behind another cannot be refused before that has its answer.
-        assert codes(sent(client, ok + bad_body)) == []
+        # One that waits behind others is refused after they have their answers.
+        assert codes(sent(client, ok + bad_body)) == [200, "malformed_http"]
+        assert codes(sent(client, ok + bad_body, NO_HTTP)) == [200, "malformed_http"]
+        assert codes(sent(client, ok * 2 + bad_body + ok)) == [200, 200, "malformed_http"]
+        slow = f"GET /v1/tables/{table.table}/events?after=5&wait=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+        received = codes(sent(client, slow.encode() + bad_body, b"more", b"yet more", *[b""] * 10))
+        assert received == [200, "malformed_http"]
         assert codes(sent(client, ok, bad_body)) == [200, "malformed_http"]
         # This one has its answer before its body, and gets no second one.
         large = too_large.replace(b"Content-Length: 70000", b"Transfer-Encoding: chunked")
