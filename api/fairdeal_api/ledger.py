@@ -30,6 +30,7 @@ from fairdeal_api.anchor import Anchor
 from fairdeal_api.kept import Key
 from fairdeal_api.logging import LOG
 from fairdeal_api.problems import Problem
+from fairdeal_api.stopping import Stopped
 from fairdeal_api.store import (
     Batch,
     Head,
@@ -312,6 +313,7 @@ class Ledger:
 
         Raises:
             StartRefused: It cannot be done. Nothing was written.
+            Stopped: Nor was it then.
         """
         if self._busy or self._waiting or self._frozen or self._broken:
             raise RuntimeError("a rotation is made by itself")
@@ -319,7 +321,7 @@ class Ledger:
             # The thread has nothing to do, so the connection is free.
             self._writer.reseal(self._head, old, new, reseal)
             return self._writer.scrub()
-        except system.StartRefused:
+        except (system.StartRefused, Stopped):
             raise
         except BaseException as error:
             self._break(error)

@@ -6,6 +6,9 @@ signs. What the files are called comes last, for which key is the log's is not t
 
 The sealing key is nobody's but the service's, so nothing is ended for it. One transaction seals
 everything anew and names the new key; then the old key's file goes.
+
+A stop comes through between tables, and between values that are sealed anew: the key is the old one
+then. Once the transaction is about to be committed, all is done to its end.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from dataclasses import dataclass, field
 
 from fairdeal.log.entries import LogRotated
 from fairdeal.log.note import SigningKey, VerifierKey
-from fairdeal_api import keyring, system
+from fairdeal_api import keyring, stopping, system
 from fairdeal_api.logging import LOG
 from fairdeal_api.sealing import Resealer, Sealer
 from fairdeal_api.service import Service
@@ -82,8 +85,10 @@ def rotate(settings: Settings, *, abort_hands: bool = False) -> Rotated:
 
     Raises:
         StartRefused: It cannot be done; one sentence says why. The key is the old one.
+        Stopped: The key is the old one.
     """
-    return asyncio.run(_rotate(settings, abort_hands))
+    with stopping.whole():
+        return asyncio.run(_rotate(settings, abort_hands))
 
 
 async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
@@ -92,10 +97,13 @@ async def _rotate(settings: Settings, abort_hands: bool) -> Rotated:
     await service.start(watch=False)
     try:
         if service.settled:
+            stopping.too_late()  # it is done
             last = service.log_keys.rotations[-1]
             return Rotated(last.old_key, last.new_key, last.size, finished=True)
         done = Rotated(service.verifier_key, service.verifier_key, 0)
         await _end_tables(service, done, abort_hands=abort_hands)
+        stopping.may_stop()
+        stopping.too_late()
         new = SigningKey(
             settings.log_origin, system.next_key(settings.keys_path / system.NEXT_LOG_KEY)
         )
@@ -126,9 +134,11 @@ async def _end_tables(service: Service, done: Rotated, *, abort_hands: bool) -> 
             "no hand is open. Let them end, or abort them with --abort-hands."
         )
     for row in open_hands:
+        stopping.may_stop()
         await service.dealer.abort(row.id)
         done.aborted.append((row.id, row.hand))
     for table in service.reader.unclosed():
+        stopping.may_stop()
         if await service.dealer.close(table):
             done.closed.append(table)
         else:
@@ -152,8 +162,10 @@ def rotate_sealing(settings: Settings) -> Resealed:
     Raises:
         StartRefused: It cannot be done, or not to its end; one sentence says why, and which key it
             is.
+        Stopped: The key is the old one.
     """
-    return asyncio.run(_rotate_sealing(settings))
+    with stopping.whole():
+        return asyncio.run(_rotate_sealing(settings))
 
 
 async def _rotate_sealing(settings: Settings) -> Resealed:
@@ -163,6 +175,7 @@ async def _rotate_sealing(settings: Settings) -> Resealed:
     try:
         old = service.sealing_key
         if service.sealing_settled:
+            stopping.too_late()  # it is done
             before = service.reader.identity().old_sealing_id or ""
             return Resealed(old.id, before, finished=True)
         if service.sealing_waits:
@@ -173,6 +186,7 @@ async def _rotate_sealing(settings: Settings) -> Resealed:
             raise StartRefused(f"The key in {path} is the one in force; remove it.")
         reseal = Resealer(service.sealer, Sealer(new, settings.log_origin))
         scrubbed = service.ledger.reseal(old.id, new.id, reseal)
+        stopping.too_late()
         LOG.write("sealing.rotated", count=reseal.done)
         if not scrubbed:
             raise StartRefused(_WAITS)

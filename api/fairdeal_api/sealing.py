@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from fairdeal.errors import VerificationError
 from fairdeal.hashing import frame, hkdf_extract, u32be
-from fairdeal_api import system
+from fairdeal_api import stopping, system
 
 KINDS = ("server seed", "discards", "answer", "test seed")
 ID_BYTES = 4
@@ -107,7 +107,12 @@ class Resealer:
         """Values that do not open; they stay as they are."""
 
     def __call__(self, kind: str, table: str, hand: int, sealed: bytes, commitment: bytes) -> bytes:
-        """Seal a value anew, in its place; one that does not open is given back as it is."""
+        """Seal a value anew, in its place; one that does not open is given back as it is.
+
+        Raises:
+            Stopped: If the command was told to end: it seals thousands of them.
+        """
+        stopping.may_stop()
         try:
             secret = self._old.open(kind, table, hand, sealed, commitment)
         except VerificationError:

@@ -85,7 +85,17 @@ def whole() -> Iterator[None]:
         yield
     finally:
         _steps.held -= 1
-    if _steps.asked and not _steps.held:
+    if not _steps.held:
+        may_stop()
+
+
+def may_stop() -> None:
+    """Let a stop come through here, in the middle of what is `whole` otherwise.
+
+    Raises:
+        Stopped: If it was asked for.
+    """
+    if _steps.asked:
         number, _steps.asked = _steps.asked, 0
         raise Stopped(number)
 

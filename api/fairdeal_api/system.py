@@ -43,8 +43,6 @@ EXIT_FROZEN: Final = 71
 """A witness holds what this log does not extend."""
 EXIT_LOST: Final = 75
 """Exit code: another process has the log."""
-EXIT_STOPPED: Final = 130
-"""Exit code: SIGINT, as a shell would say it."""
 
 
 class StartRefused(Exception):  # noqa: N818 - it is a decision, and says why

@@ -494,32 +494,6 @@ def test_of_two_backups_at_once_into_one_folder_one_is_made(made, tmp_path, monk
     assert {path.name for path in tmp_path.iterdir()} == {"copy", "data", "data.anchor"}
 
 
-# --- stopped by hand ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("words", [["keys", "rotate"], ["keys", "rotate-sealing"]])
-@pytest.mark.parametrize("when", ["open", "begun"])
-def test_a_rotation_that_is_stopped_says_how_to_find_out_which_key_it_is(
-    made, monkeypatch, words, when
-):
-    old = run("keys", "--data", made.data)
-
-    def stopped(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        if when == "open":
-            patch.setattr(Service, "__init__", stopped)
-        else:
-            patch.setattr(system, "next_key", stopped)
-        done = CliRunner().invoke(app, [*words, "--data", str(made.data)])
-    assert done.exit_code == system.EXIT_STOPPED
-    assert "`fairdeal keys` says which key" in done.stderr.splitlines()[-1]
-    assert run("keys", "--data", made.data).output == old.output
-    assert run(*words, "--data", made.data).exit_code == 0  # the control
-    assert run("keys", "--data", made.data).output != old.output
-
-
 # --- a folder that goes away --------------------------------------------------------------------
 
 

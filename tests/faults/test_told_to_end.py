@@ -6,6 +6,7 @@ done, and has said that. Killed, it leaves what the next run removes, goes on fr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -22,9 +23,11 @@ from fairdeal_api import backup, stopping
 from fairdeal_api.cli import app
 from fairdeal_api.export import export
 from fairdeal_api.fsck import check
+from fairdeal_api.keyring import log_keys
 from fairdeal_api.service import initialise
 from fairdeal_api.settings import Settings
-from fairdeal_api.stopping import Stopped, heard, too_late, whole
+from fairdeal_api.stopping import Stopped, heard, may_stop, too_late, whole
+from fairdeal_api.store.reading import SQLiteReader
 from tests.api.conftest import Site
 from tests.api.play import Operator
 from tests.faults.cutting import ORIGIN, calls, settings_of
@@ -48,6 +51,8 @@ class Command(NamedTuple):
     """What may stay, as the next run goes on from it."""
     is_ours: bool = False
     """Whether the databases are gone before it."""
+    changes: tuple[str, ...] = ()
+    """What may have become different, as a start does it."""
 
 
 COMMANDS = {
@@ -76,6 +81,21 @@ COMMANDS = {
         ["witness", "init", "--data", "{}/new", "--name", "witness.example/w"], "Nothing was made."
     ),
 }  # fmt: skip
+ROTATIONS = {
+    "rotate": Command(
+        ["keys", "rotate", *NAMED],
+        "The log's key is the old one; hands and tables may have been ended for it.",
+        changes=("data/ledger.db", "data.anchor"),
+    ),
+    "reseal": Command(
+        ["keys", "rotate-sealing", *NAMED],
+        "The sealing key is the old one.",
+        "data/keys/sealing.next.key",
+        changes=("data/ledger.db", "data.anchor"),
+    ),
+}
+"""What comes of one that is killed is in files of their own."""
+ALL = COMMANDS | ROTATIONS
 IN_ONE = {"init", "witness"}
 """These take a moment, end with a key to be shown, and are done to their end."""
 
@@ -103,7 +123,7 @@ class Run:
     """A copy of the folder, in which a command is cut off."""
 
     def __init__(self, played: Path, tmp_path: Path, name: str, number: object = 0) -> None:
-        self.name, self.command = name, COMMANDS[name]
+        self.name, self.command = name, ALL[name]
         self.folder = tmp_path / f"{name}-{number}"
         shutil.copytree(played, self.folder)
         if self.command.is_ours:
@@ -131,6 +151,11 @@ class Run:
             if path.name != "LOCK" and not path.name.startswith(("ledger.db-", "operators.db-"))
         }
 
+    def keys(self) -> tuple[str, str]:
+        """The log's key in force, and the id of the sealing key."""
+        with contextlib.closing(SQLiteReader(self.folder / "data" / "ledger.db")) as reader:
+            return str(log_keys(reader).current), reader.identity().sealing_id
+
     def again(self) -> tuple[int, str]:
         """Run it once more, in this process; the exit code, and what it said to the operator."""
         done = CliRunner().invoke(app, self.words)
@@ -142,8 +167,17 @@ class Run:
         after = {name: content for name, content in self.tree().items() if name not in self.before}
         names = {name for name in after if not name.startswith("public")}
         assert not [name for name in after if ".part" in name or "restoring" in name]
-        unchanged = dict(self.before)
-        if self.name == "backup":
+        unchanged = {
+            name: content
+            for name, content in self.before.items()
+            if name not in self.command.changes
+        }
+        if self.name in ROTATIONS:
+            assert names == set()
+            for name in ("data/keys/log.key", "data/keys/sealing.key"):
+                unchanged.pop(name)
+            assert check(settings_of(self.folder)).faults == []
+        elif self.name == "backup":
             copy = "copies/of/it"
             files = {f"{copy}/{one}" for one in ("ledger.db", "operators.db", "manifest.json")}
             assert names == {"copies", "copies/of", copy, *files}
@@ -201,19 +235,31 @@ def counted(cutter, played: Path, tmp_path: Path, name: str) -> list[tuple[str, 
     return made
 
 
-@pytest.mark.parametrize(("name", "how"), [*((name, "t") for name in COMMANDS), ("backup", "i")])
+def says(run: Run) -> tuple[str, str]:
+    """What it said, without what a service logs."""
+    out, said = run.said()
+    return out, "".join(line for line in said.splitlines(True) if not line.startswith("{"))
+
+
+TOLD = [*((name, "t") for name in ALL), ("backup", "i"), ("reseal", "i")]
+
+
+@pytest.mark.parametrize(("name", "how"), TOLD)
 def test_told_to_end_it_takes_back_what_it_has_begun_or_is_done(
     cutter, played, tmp_path, in_full, name, how
 ):
     made = counted(cutter, played, tmp_path, name)
+    keys = Run(played, tmp_path, name).keys() if name in ROTATIONS else None
     codes = []
     for number in chosen(made, in_full):
         run = Run(played, tmp_path, name, number)
         codes.append(cutter.run("command", run.folder, number, how))
-        out, said = run.said()
+        out, said = says(run)
+        same = [a == b for a, b in zip(run.keys(), keys, strict=True)] if keys else []
         if codes[-1] == 0:
             assert out, made[number - 1]
             assert "Stopped" not in said
+            assert same in ([], [name == "reseal", name == "rotate"])
         else:
             assert codes[-1] == ASKED[how], (made[number - 1], said)
             assert (out, said) == ("", f"Stopped. {run.command.says}\n"), made[number - 1]
@@ -222,7 +268,9 @@ def test_told_to_end_it_takes_back_what_it_has_begun_or_is_done(
             more = {one for one in left if one not in run.before}
             assert all(run.command.keeps and one.startswith(run.command.keeps) for one in more)
             assert not [one for one in more if one.endswith(".part")]
-            assert {one: run.tree().get(one) for one in run.before} == run.before
+            now = {one: run.tree().get(one) for one in run.before}
+            assert same in ([], [True, True])
+            assert {one for one in now if now[one] != run.before[one]} <= {*run.command.changes}
             assert run.again()[0] == 0, made[number - 1]
         run.judge()
         run.drop()
@@ -296,6 +344,18 @@ def test_control_a_step_that_is_not_whole_is_not_undone(cutter, played, tmp_path
         run = Run(played, tmp_path, name, number)
         code = cutter.run("command_bare", run.folder, number, "t")
         seen += code != 0 and len(run.tree()) > len(run.before) + 2
+        run.drop()
+    assert seen
+
+
+def test_control_a_rotation_that_stops_anywhere_says_what_is_not_so(cutter, played, tmp_path):
+    made = counted(cutter, played, tmp_path, "rotate")
+    before = Run(played, tmp_path, "rotate").keys()
+    seen = 0
+    for number in range(1, len(made) + 1):
+        run = Run(played, tmp_path, "rotate", number)
+        code = cutter.run("command_bare", run.folder, number, "t")
+        seen += code != 0 and run.keys() != before
         run.drop()
     assert seen
 
@@ -453,6 +513,18 @@ def test_the_second_of_two_at_once_does_not_end_the_tidying_up(monkeypatch):
             tell()
             done.append("never")
     assert done == ["tidied"]
+
+
+def test_a_stop_comes_through_where_it_may():
+    done = []
+    with pytest.raises(Stopped) as stopped, heard(), whole():  # noqa: PT012
+        may_stop()  # nobody has asked
+        tell()
+        done.append("step")
+        may_stop()
+        done.append("never")
+    assert done == ["step"]
+    assert stopped.value.code == 143
 
 
 def test_where_it_is_too_late_it_changes_nothing_and_afterwards_all_is_as_before():

@@ -19,12 +19,10 @@ from fairdeal_api.commands.common import (
 )
 from fairdeal_api.settings import Settings, load
 from fairdeal_api.stopping import too_late
-from fairdeal_api.system import EXIT_STOPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from fairdeal_api.credentials import OperatorKeys
+    from fairdeal_api.rotation import Resealed, Rotated
 
 keys_app = typer.Typer(invoke_without_command=True, help="The service's keys.")
 operator_key_app = typer.Typer(no_args_is_help=True, help="Operators' keys.")
@@ -66,19 +64,6 @@ def _show(settings: Settings) -> None:
     typer.echo(f"The sealing key: {sealing.id}", err=True)
 
 
-@contextlib.contextmanager
-def _told_if_stopped(what: str) -> Iterator[None]:
-    """Say what holds after a rotation that somebody has stopped, wherever it was."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        fail(
-            f"Stopped. {what}; `fairdeal keys` says which key is in force, and the next start or "
-            "rotation finishes what was begun.",
-            code=EXIT_STOPPED,
-        )
-
-
 @keys_app.command("rotate")
 @with_settings()
 def rotate_log_key(
@@ -90,8 +75,11 @@ def rotate_log_key(
     """Change the log's key. The service is stopped; every table is disclosed and closed."""
     from fairdeal_api.rotation import rotate
 
-    with _told_if_stopped("Hands and tables may have been ended for it"):
-        done = rotate(settings, abort_hands=abort_hands)
+    with taken_back("The log's key is the old one; hands and tables may have been ended for it."):
+        _tell_rotated(rotate(settings, abort_hands=abort_hands))
+
+
+def _tell_rotated(done: Rotated) -> None:
     for table, hand in done.aborted:
         typer.echo(f"Hand {hand} of {table} was aborted.", err=True)
     for table in done.stuck:
@@ -110,8 +98,11 @@ def rotate_sealing_key(settings: Settings) -> None:
     """Change the sealing key. The service is stopped; hands that are open go on after it."""
     from fairdeal_api.rotation import rotate_sealing
 
-    with _told_if_stopped("Nothing is lost"):
-        done = rotate_sealing(settings)
+    with taken_back("The sealing key is the old one."):
+        _tell_resealed(rotate_sealing(settings))
+
+
+def _tell_resealed(done: Resealed) -> None:
     if done.finished:
         typer.echo("A rotation that was cut off is finished; no other was made.")
     else:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import apsw
 
+from fairdeal_api.stopping import Stopped
 from fairdeal_api.store import Batch, Forget, Head, Identity, Reseal, Rows
 from fairdeal_api.store.reading import SQLiteReader
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused
@@ -352,6 +353,7 @@ class SQLiteWriter:
         Raises:
             Overtaken: The head is not where this process left it. Nothing was written.
             StartRefused: It cannot be done. Nothing was written.
+            Stopped: By `reseal`. Nothing was written.
             apsw.Error: The result may be unknown: the process must not go on.
         """
         connection = self._connection
@@ -367,9 +369,11 @@ class SQLiteWriter:
             )
             if connection.changes() != 1:
                 raise LedgerBroken("the database has another sealing key than this process")
-        except apsw.Error as error:
+        except (apsw.Error, Stopped) as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            if isinstance(error, Stopped):
+                raise
             raise StartRefused(
                 f"What is sealed cannot be sealed anew ({type(error).__name__}); the sealing key "
                 "is the old one."
