@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fairdeal.cards import Card, suit_of
+from fairdeal.games.rules import kozel
 from fairdeal.games.rules.azi import AziPlay
 from fairdeal.games.rules.base import Play
 from fairdeal.games.rules.kozel import SEATS, KozelPlay
@@ -128,3 +129,11 @@ def trump_of(board: Json, seat: int) -> str:
 def lead_of(cards: Iterable[Card], trump: str) -> str:
     """The suit that best cards were laid in: the one that is no trump, if there is one."""
     return next((suit_of(card) for card in cards if suit_of(card) != trump), trump)
+
+
+def is_beat(cards: Iterable[str], best: Iterable[str], trump: str) -> bool:
+    """Kozel: whether cards beat as many that are the best. Spec: KOZ-12."""
+    below = [Card(card) for card in best]
+    led = lead_of(below, trump)
+    bar = kozel.strengths(below, led, trump) or ()
+    return kozel.beats([Card(card) for card in cards], bar, led, trump)

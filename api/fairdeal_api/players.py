@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from fairdeal.cards import FRENCH_RANKS, Card, rank_of, suit_of
 from fairdeal.games.rules import kozel, mus, svoi
-from fairdeal_api.board import lead_of, trump_of
+from fairdeal_api.board import is_beat, trump_of
 
 Json = dict[str, Any]
 Moves = Sequence[Json]
@@ -108,15 +108,13 @@ def _kozel(view: View) -> Json:
     pulls = [move for move in view.moves if move["type"] == "pull"]
     if pulls:
         return pulls[0]
-    best = [Card(card) for card in view.play["best"]]
+    best = view.play["best"]
     if not best:
         return max(view.moves, key=lambda move: (len(move["cards"]), cost(move)[1]))
-    led = lead_of(best, trump)
-    bar = kozel.strengths(best, led, trump) or ()
     good = [
         move
         for move in view.moves
-        if move["type"] == "show" and kozel.beats(_names(move), bar, led, trump)
+        if move["type"] == "show" and is_beat(move["names"], best, trump)
     ]
     rest = [move for move in view.moves if move not in good]
     if good:

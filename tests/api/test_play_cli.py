@@ -314,6 +314,48 @@ def test_what_cannot_be_done_gets_a_sentence(screen, line, words):
     assert words in answer
 
 
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("1", ["9H", "10H"]),
+        ("9H 10H", ["9H", "10H"]),
+        ("beat 9H 10H", ["9H", "10H"]),
+        ("2", ["6D", "AC"]),
+        ("throw AC 6D", ["6D", "AC"]),
+        ("AC 6D", "only the suit led or trumps beat. To throw it: throw AC 6D"),
+        ("beat AC 6D", "only the suit led or trumps beat. To throw it: throw AC 6D"),
+        ("throw 9H 10H", "9♥ 10♥ beats: it cannot be thrown now."),
+    ],
+)
+def test_open_discards_are_thrown_and_not_said_to_beat(screen, monkeypatch, line, found):
+    """KOZ-11: both are cards shown, and the cards alone tell which it is."""
+    best = ["6H", "7H"]
+    play = {"trump": "S", "best": best, "table": [{"seat": 3, "cards": best, "down": 0}]}
+    moves = [card_move("show", *names) for names in (("9H", "10H"), ("6D", "AC"))]
+    menu = menu_of(
+        screen, View("kozel", 0, tuple(map(Card, ("9H", "10H", "AC", "6D"))), moves, play)
+    )
+    labels = []
+    monkeypatch.setattr(screen, "flow", lambda label, _: labels.append(label))
+    menu.show()
+    assert labels == ["Beat", "Throw"]
+    answer = menu.read(line)
+    if isinstance(found, str):
+        assert found in answer
+    else:
+        assert answer == {k: card_move("show", *found)[k] for k in ("type", "seat", "cards")}
+
+
+def test_who_must_beat_is_not_told_that_the_cards_do_not(screen):
+    """KOZ-13."""
+    best = ["6H"]
+    play = {"trump": "S", "best": best, "table": [{"seat": 3, "cards": best, "down": 0}]}
+    moves = [card_move("show", "9H")]
+    menu = menu_of(screen, View("kozel", 0, (Card("9H"), Card("6D")), moves, play))
+    assert menu.read("throw 9H") == "9♥ beats: it cannot be thrown now."
+    assert menu.read("throw 6D").endswith("You can beat, so you must.")
+
+
 def mus(screen, *moves):
     hand = tuple(map(Card, ("1o", "12c", "7e", "4b")))
     return menu_of(screen, View("mus", 0, hand, list(moves), {"best": []}))
@@ -443,6 +485,41 @@ def test_a_table_that_is_too_wide_has_its_last_column_below(monkeypatch):
     assert narrow[1:3] == ["  East   2 cards  7♣ K♠", "         beat, best so far"]
     assert narrow[0] == wide[0]
     assert narrow[3:] == wide[2:] == ["  > You  4 cards"]
+
+
+def test_the_table_tells_beats_from_open_throws(monkeypatch):
+    """KOZ-12: only the best cards count, whoever laid them."""
+    laid = [(1, ["7H"]), (2, ["9C"]), (3, ["9H"]), (0, ["8H"])]
+    trick = {
+        "trump": "S",
+        "leader": 1,
+        "opener": 1,
+        "pulled": False,
+        "taker": 3,
+        "best": ["9H"],
+        "table": [{"seat": seat, "cards": cards, "down": 0} for seat, cards in laid],
+        "tricks": [0, 0],
+    }
+    hand = SimpleNamespace(
+        number=1,
+        dealt=None,
+        match={"defeat": [0, 0]},
+        playing=SimpleNamespace(stock=(), count=lambda _: 3),
+        table=SimpleNamespace(ruleset={"target": 12}),
+    )
+    company = Company("kozel", 4)
+    now = boards.Situation(hand, trick, (), (), {})
+    text = printed(monkeypatch, lambda screen: boards.draw(screen, company, now))
+    for name, note in (
+        ("West", "7♥ +led"),
+        ("North", "9♣ +threw"),
+        ("East", "9♥ +beat, best so far"),
+        ("You", "8♥ +threw"),
+    ):
+        assert re.search(rf"{name} .*{note}$", text, re.MULTILINE), text
+    trick["table"][1] = {"seat": 2, "cards": [], "down": 1}  # and one that lies face down
+    text = printed(monkeypatch, lambda screen: boards.draw(screen, company, now))
+    assert re.search(r"North .*▒▒ +threw$", text, re.MULTILINE), text
 
 
 def test_what_a_terminal_sends_is_not_sent_back(monkeypatch, screen):
@@ -607,7 +684,7 @@ def test_a_pull_off_turn_is_offered_once(screen, monkeypatch):
     monkeypatch.setattr(boards, "draw", lambda *_: None)
     company = Company("kozel", 4)
     move = card_move("pull", "6H", "7H", "8H", "9H")
-    play = {"tricks": [1, 0], "table": [{"seat": 3}]}
+    play = {"tricks": [1, 0], "table": [{"seat": 3}], "pulled": False}
     view, state = View("kozel", 0, tuple(map(Card, move["names"])), [move], play), {"play": play}
     state["turn"] = ()
     session = Session.__new__(Session)
@@ -625,3 +702,15 @@ def test_a_pull_off_turn_is_offered_once(screen, monkeypatch):
     play["tricks"] = [1, 1]
     session._move()
     assert made == [{key: move[key] for key in ("type", "seat", "cards")}]
+
+
+def test_a_pull_let_go_by_is_offered_again_when_another_seat_pulls(monkeypatch):
+    """KOZ-14: until the first answer the right is the nearer seat's."""
+    session = Session.__new__(Session)
+    session._client, session._player = None, None
+    monkeypatch.setattr("fairdeal_api.terminal.session.might_pull", lambda _: True)
+    play = {"tricks": [1, 0], "table": [{"seat": 3}], "pulled": False}
+    session._state, session._refused = {"play": play}, session._here(play)
+    assert not session._may_offer_pull()
+    play["pulled"] = True
+    assert session._may_offer_pull()

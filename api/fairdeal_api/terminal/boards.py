@@ -10,7 +10,7 @@ from rich.text import Text
 from fairdeal.cards import Card, french_deck, rank_of
 from fairdeal.games.rules import mus
 from fairdeal.hand import Hand
-from fairdeal_api.board import trump_of
+from fairdeal_api.board import is_beat, trump_of
 from fairdeal_api.terminal.lines import Part
 from fairdeal_api.terminal.screen import SPANISH_RANKS, TableScreen
 from fairdeal_api.terminal.seating import TITLES, YOU, Company
@@ -68,6 +68,7 @@ def _kozel(screen: TableScreen, company: Company, now: Situation) -> None:
         trump += [" (", screen.card(hand.dealt.indicator), ")"]
     screen.head(_title(company, now), Text.assemble(*trump, f", stock {len(layout.stock)}"))
     laid = {one["seat"]: one for one in play["table"]}
+    threw = _threw(play)
     rows: list[list[Part]] = []
     for seat in company.round_from_left():
         shown: Part = ""
@@ -75,7 +76,7 @@ def _kozel(screen: TableScreen, company: Company, now: Situation) -> None:
         if seat in laid:
             shown = _laid(screen, laid[seat])
             opened = "pulled" if play["pulled"] else "led"
-            note = opened if seat == play["opener"] else "threw" if laid[seat]["down"] else "beat"
+            note = opened if seat == play["opener"] else "threw" if seat in threw else "beat"
             note += ", best so far" if seat == play["taker"] else ""
         elif seat == play["leader"] and not laid:
             note = "to lead"
@@ -92,6 +93,18 @@ def _kozel(screen: TableScreen, company: Company, now: Situation) -> None:
         f" of {target}{double}",
     )
     screen.hand(now.cards)
+
+
+def _threw(play: Json) -> set[int]:
+    """Who has answered in this trick and not beaten, face down or open. Spec: KOZ-11."""
+    found: set[int] = set()
+    best: list[str] = []
+    for one in play["table"]:
+        if one["down"] or (best and not is_beat(one["cards"], best, play["trump"])):
+            found.add(one["seat"])
+        else:
+            best = one["cards"]
+    return found
 
 
 def _laid(screen: TableScreen, laid: Json) -> Text:

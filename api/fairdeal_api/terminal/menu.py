@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from rich.text import Text
 
 from fairdeal.cards import Card, french_deck, rank_of, spanish_deck, suit_of
-from fairdeal_api.board import lead_of, trump_of
+from fairdeal_api.board import is_beat, lead_of, trump_of
 from fairdeal_api.players import View, action_of
 from fairdeal_api.terminal.lines import in_order, place_of
 from fairdeal_api.terminal.screen import TableScreen
@@ -89,11 +89,11 @@ class Menu:
             return self._numbered(int(found[1]), None if found[2] is None else int(found[2]))
         first, _, rest = text.partition(" ")
         if first in _THROWS and rest:
-            return self._cards(rest, face_down=True)
+            return self._cards(rest, is_thrown=True)
         if first in ("show", "play", "lay", "lead", "beat") and rest:
-            return self._cards(rest, face_down=False)
+            return self._cards(rest, is_thrown=False)
         if _is_cards(text, self._deck):
-            return self._cards(text, face_down=None)
+            return self._cards(text, is_thrown=None)
         return self._said(text, line)
 
     @property
@@ -123,7 +123,7 @@ class Menu:
 
     # --- cards ----------------------------------------------------------------------------------
 
-    def _cards(self, text: str, *, face_down: bool | None) -> Json | Menu | str:
+    def _cards(self, text: str, *, is_thrown: bool | None) -> Json | Menu | str:
         cards = _cards_in(text, self._deck)
         if cards is None:
             return "These are no cards of this game."
@@ -133,13 +133,13 @@ class Menu:
         if len(set(cards)) < len(cards):
             return "You have named a card twice."
         kinds = {True: ("discard",), False: ("show", "pull"), None: ("show", "pull", "discard")}
-        moves = [move for move in self._view.moves if move["type"] in kinds[face_down]]
+        moves = [move for move in self._view.moves if _type(self._view, move) in kinds[is_thrown]]
         exact = [move for move in moves if move.get("names") == cards]
         same = [move for move in moves if set(move.get("names", ())) == set(cards)]
-        if self._view.game == "kozel" and face_down is None:
+        if self._view.game == "kozel" and is_thrown is None:
             # What cannot beat is thrown only if that was said.
-            exact = [move for move in exact if move["type"] != "discard"]
-            same = [move for move in same if move["type"] != "discard"]
+            exact = [move for move in exact if _type(self._view, move) != "discard"]
+            same = [move for move in same if _type(self._view, move) != "discard"]
         if exact or same:
             return action_of((exact or same)[0])
         starting = [move for move in moves if move.get("names", ())[:1] == cards]
@@ -182,10 +182,18 @@ def _order(move: Json) -> list[int]:
     return [len(cards), *place_of(cards)]
 
 
+def _type(view: View, move: Json) -> str:
+    """The type of a move; of cards shown that do not beat, `discard`. Spec: KOZ-11."""
+    best = view.play.get("best") if view.game == "kozel" and move["type"] == "show" else None
+    if best and not is_beat(move["names"], best, trump_of(view.play, view.seat)):
+        return "discard"
+    return str(move["type"])
+
+
 def _grouped(view: View) -> list[tuple[str, list[Json]]]:
     by_type: dict[str, list[Json]] = {}
     for move in view.moves:
-        by_type.setdefault(move["type"], []).append(move)
+        by_type.setdefault(_type(view, move), []).append(move)
     shows = by_type.get("show", [])
     show = "Play"
     if view.game == "kozel":
@@ -287,6 +295,8 @@ def _why_not_kozel(view: View, cards: list[Card], named: str) -> str:
         each = "1 card" if len(best) == 1 else f"{len(best)} cards"
         return f"In this trick everybody lays {each}."
     trump = trump_of(view.play, view.seat)
+    if is_beat(cards, best, trump):
+        return f"{named} beats: it cannot be thrown now."
     led = lead_of(best, trump)
     strange = [card for card in cards if suit_of(card) not in (led, trump)]
     why = (
@@ -295,8 +305,11 @@ def _why_not_kozel(view: View, cards: list[Card], named: str) -> str:
         else "each card must be higher than one of the best"
     )
     typed = " ".join(cards)
-    can_throw = any(move["type"] == "discard" for move in view.moves)
-    hint = f" To throw it face down: throw {typed}" if can_throw else " You can beat, so you must."
+    hint = " You can beat, so you must."
+    for move in view.moves:
+        if _type(view, move) == "discard":
+            down = " face down" if move["type"] == "discard" else ""
+            hint = f" To throw it{down}: throw {typed}"
     return f"{named} does not beat: {why}.{hint}"
 
 

@@ -77,7 +77,7 @@ class Session:
         self._tale: Tale | None = None
         self._told = client.checks.chain.seq
         self._state: Json = {}
-        self._refused: tuple[int, bool] | None = None
+        self._refused: tuple[int, bool, bool] | None = None
         """Kozel: where the person has let a pull go by."""
 
     @property
@@ -230,14 +230,14 @@ class Session:
         return boards.Situation(self._hand, view.play, turn, view.hand, declared)
 
     def _may_offer_pull(self) -> bool:
-        """Kozel, not on turn: once before the lead of a trick and once after it."""
+        """Kozel, not on turn: once before the lead of a trick, once after it, once after a pull."""
         play = self._state.get("play")
         if not play or not might_pull(self._client):
             return False
         return not self.is_asked or self._here(play) != self._refused
 
-    def _here(self, play: Json) -> tuple[int, bool]:
-        return sum(play["tricks"]), bool(play["table"])
+    def _here(self, play: Json) -> tuple[int, bool, bool]:
+        return sum(play["tricks"]), bool(play["table"]), play["pulled"]
 
     # --- the end --------------------------------------------------------------------------------
 
