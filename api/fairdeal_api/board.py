@@ -14,7 +14,7 @@ from fairdeal.games.rules import kozel
 from fairdeal.games.rules.azi import AziPlay
 from fairdeal.games.rules.base import Play
 from fairdeal.games.rules.kozel import SEATS, KozelPlay
-from fairdeal.games.rules.mus import MusPlay
+from fairdeal.games.rules.mus import LANCES, Lance, MusPlay
 from fairdeal.games.rules.svoi import SvoiPlay, taken
 
 Json = dict[str, Any]
@@ -81,6 +81,7 @@ def _mus(play: MusPlay) -> Json:
             "ordago": bet.ordago,
             "answer": list(bet.answer),
         },
+        "declared": {"pares": _declared(play, "pares"), "juego": _declared(play, "juego")},
         "lances": [
             {"lance": over.lance, "end": over.end, "team": over.bettor, "level": over.level}
             for over in play.ended
@@ -88,6 +89,17 @@ def _mus(play: MusPlay) -> Json:
         "score": list(play.score),
         "games": list(play.games),
     }
+
+
+def _declared(play: MusPlay, what: Lance) -> list[int] | None:
+    """The seats that have said they have it, also if nobody contests it; null until all have.
+
+    Spec: MUS-14, MUS-15.
+    """
+    ahead = LANCES.index(what) - LANCES.index(play.lance)
+    if ahead > 0 or (ahead == 0 and play.stage == "declare"):
+        return None
+    return [seat for seat, hand in enumerate(play.hands) if play.terms.strength(what, hand)]
 
 
 def _azi(play: AziPlay) -> Json:
