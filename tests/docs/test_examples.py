@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from fairdeal_api.cli import _command
 from fairdeal_api.problems import KINDS
 from fairdeal_api.settings import Settings
+from fairdeal_api.system import EXIT_BROKEN, EXIT_FROZEN, EXIT_LOST
 from tests.api.test_process import new_key, serving
 
 ROOT = Path(__file__).parents[2]
@@ -148,3 +152,64 @@ def test_the_page_of_the_api_has_every_code_with_its_status():
 def test_control_a_code_told_otherwise_is_found(old, new):
     assert API.count(old) == 1
     assert codes_told(API.replace(old, new)) != codes_told(API)
+
+
+def ends_told(text):
+    """The table of exit codes: of each, whether something else may start the service again."""
+    section = text.partition("\n## How it ends, ")[2]
+    rows = re.findall(r"^\| (\d+).*? \| .+? \| ?(.*?) ?\|$", section, re.MULTILINE)
+    return {int(code): again in ("at once", "after a look") for code, again in rows}
+
+
+def unit(text):
+    """The unit of systemd's, of which each name stands once."""
+    (found,) = re.findall(r"^```ini\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment]
+    parser.read_string(found)
+    return parser
+
+
+def unit_faults(text):
+    service = unit(text)["Service"]
+    again = ends_told(text)
+    found = sorted(again.keys() ^ {0, 1, 2, EXIT_BROKEN, EXIT_FROZEN, EXIT_LOST})
+    never = {int(code) for code in service["RestartPreventExitStatus"].split()}
+    found += sorted(never ^ {code for code, is_tried in again.items() if code and not is_tried})
+    if again.get(EXIT_BROKEN) is not True or again.get(EXIT_LOST) or again.get(EXIT_FROZEN):
+        found.append("again")
+    program, command, *rest = shlex.split(service["ExecStart"])
+    try:
+        _command.commands[command].make_context(command, rest)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with the words
+        found.append(f"{program}: {type(error).__name__}")
+    return found
+
+
+def test_the_unit_of_systemd_starts_again_what_may_be_started_again():
+    """What each code means is tested where a process ends so; of SIGTERM in `test_process`."""
+    assert unit_faults(OPERATIONS) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("Status=2 71 75", "Status=2 71", EXIT_LOST),
+        ("Status=2 71 75", "Status=2 70 71 75", EXIT_BROKEN),
+        ("| 71 | the log", "| 72 | the log", EXIT_FROZEN),
+        ("gone | at once |", "gone | never by itself |", "again"),
+        (
+            "fairdeal serve --config",
+            "fairdeal serve --conf",
+            "/opt/fairdeal/bin/fairdeal: NoSuchOption",
+        ),
+        (
+            "fairdeal serve --config",
+            "fairdeal run --config",
+            "/opt/fairdeal/bin/fairdeal: KeyError",
+        ),
+    ],
+)
+def test_control_a_unit_that_says_otherwise_is_found(old, new, fault):
+    assert OPERATIONS.count(old) == 1
+    assert fault in unit_faults(OPERATIONS.replace(old, new))
