@@ -142,7 +142,11 @@ def test_loose_receipts_come_along_with_a_match(sheet):
         return found
 
     good, bad = ("VERIFIED", None), ("FAILED", "receipt")
+    unchecked = page.page.get_by_text("Your notes and receipts are not checked yet")
+    assert of_each_hand() == [good] * 3
+    assert unchecked.count() == 0
     assert of_each_hand(*proofs) == [good] * 3
+    assert unchecked.is_visible()  # the match is VERIFIED without them
     # The controls: it is given to its hand, where it fails if nobody has signed it.
     assert of_each_hand(proofs[0], unsigned(proofs[1]), proofs[2]) == [good, bad, good]
     # One that is of no hand there fits none, whatever its index.

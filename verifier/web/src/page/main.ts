@@ -463,7 +463,7 @@ class Page {
   }
 
   #matchTop(view: View, match: Match): HTMLElement[] {
-    const { names, bytes, report } = match;
+    const { names, bytes, report, given } = match;
     const worst = report.word;
     const unconfirmed = worst === "CONSISTENT" ? report.reports.find((one) => one.word === worst)?.file : null;
     const rows = report.reports.map((one, at) => {
@@ -474,7 +474,7 @@ class Page {
     return [
       banner(worst, `${view.t("report.match", { n: names.length })}: ${view.t(`page.word.${wordName(worst)}`)}`, h("p", { class: "lead" }, view.t(`page.verdict.${wordName(worst)}`))),
       ...(unconfirmed ? [askKey(view, unconfirmed, this.#link.key, (key) => { this.#given = { ...this.#given, key }; void this.#matchAgain(match); })] : []),
-      section("match", view.t("page.match.title"), checkFold(view, report.check, null), h("ul", { class: "hands" }, rows)),
+      section("match", view.t("page.match.title"), checkFold(view, report.check, null), given.notes.length + given.receipts.length > 0 && h("p", { class: "muted" }, view.t("page.match.own")), h("ul", { class: "hands" }, rows)),
       this.#proved(view, worst),
       this.#keep(view, () => matchToJson(this.#english, report, names)),
     ];
