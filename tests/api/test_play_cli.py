@@ -18,6 +18,7 @@ import pytest
 
 from fairdeal.cards import Card
 from fairdeal.events import parse_event
+from fairdeal.games import game_named, rules_of
 from fairdeal.hand import Hand
 from fairdeal_api.players import View
 from fairdeal_api.terminal import boards, results, rules
@@ -145,7 +146,7 @@ def test_a_match_is_played_to_its_end(tmp_path):
 
 @pytest.mark.parametrize("typed", ["?\nlog\nnonsense\n9H 9H\nq\n", ""])
 def test_who_leaves_has_a_file_all_the_same(tmp_path, typed):
-    code, out = play(tmp_path, "kozel", typed=typed)
+    code, out = play(tmp_path, "kozel", "--rule", "target=6", typed=typed)
     assert code == 0, out
     check_looks(out)
     assert "It counts for nothing." in out
@@ -153,6 +154,7 @@ def test_who_leaves_has_a_file_all_the_same(tmp_path, typed):
     assert len(files(tmp_path)) == 1
     if "?" in typed:
         assert "PULL" in out
+        assert "At this table it is otherwise: target=6." in out
         assert "hand.dealt" in out
     if "nonsense" in typed:
         assert "I do not understand “nonsense”" in out
@@ -452,7 +454,7 @@ def test_a_narrow_window_breaks_between_words(monkeypatch, game, columns):
 
     def show(screen):
         screen.hand(map(Card, cards))
-        screen.page(rules.page(game))
+        screen.page(rules.page(game, {}))
         screen.head("Svoi Kozyri, hand 12", "trumps ♣ clubs (K♣), stock 20")
         for line in company.plan(screen.width - 2):
             screen.whole(line)
@@ -461,7 +463,7 @@ def test_a_narrow_window_breaks_between_words(monkeypatch, game, columns):
     typed_by(monkeypatch, "1")
     text = printed(monkeypatch, show, columns=str(columns))
     assert max(map(len, text.splitlines())) <= columns
-    spoken = rules.page(game).split()
+    spoken = rules.page(game, {}).split()
     assert [word for word in text.split() if word in spoken].count(spoken[0]) >= 1
     assert set(spoken) <= set(text.split())  # no word is broken
     assert text.count("╭") == len(cards)
@@ -548,11 +550,33 @@ def test_an_old_terminal_gets_letters(monkeypatch):
     assert "AC  trumps" in text
 
 
+def refereed_ruleset(game, **chosen):
+    kind = game_named(game)
+    return kind.ruleset(chosen, play=rules_of(kind).options)
+
+
+@pytest.mark.parametrize(
+    ("game", "chosen", "said"),
+    [
+        ("mus", {"kings": 4, "ordago": False}, "kings=4, ordago=false."),
+        ("svoi", {"pick_up": "strict", "repetition": 3}, "pick_up=strict, repetition=3."),
+        ("azi", {"ante": 20}, "ante=20."),
+        ("kozel", {"discards": "open"}, "discards=open."),
+    ],
+)
+def test_the_rules_say_what_is_otherwise_at_this_table(game, chosen, said):
+    """The page tells the usual rules, and those are not what is played then."""
+    text = rules.page(game, refereed_ruleset(game, **chosen))
+    assert f"At this table it is otherwise: {said}\n" in text
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_the_rules_fit_a_page(monkeypatch, game):
-    text = printed(monkeypatch, lambda screen: screen.page(rules.page(game)))
+    usual = refereed_ruleset(game)
+    text = printed(monkeypatch, lambda screen: screen.page(rules.page(game, usual)))
     assert len(text.splitlines()) <= 23
     assert max(map(len, text.splitlines())) <= 80
+    assert "otherwise" not in text
 
 
 @pytest.mark.parametrize(

@@ -104,11 +104,16 @@ class Person:
             if word is None or word in ("q", "quit", "leave", "exit"):
                 raise LeaveError
             if word in ("?", "help", "h"):
-                self._screen.page(rules.page(self._company.game))
+                self._show_rules()
             elif word == "log":
                 self._show_log()
             else:
                 return line or ""
+
+    def _show_rules(self) -> None:
+        """As they are at this table."""
+        ruleset = self._client.checks.chain.table.terms_event.ruleset
+        self._screen.page(rules.page(self._company.game, ruleset))
 
     def _show_log(self) -> None:
         """The table's last events, with their places in the log."""

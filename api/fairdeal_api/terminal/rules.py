@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from fairdeal.games import game_named, rules_of
+from fairdeal.games.base import Span
 
 HOW_TO: Final = """\
 Type a number of the list, or the move itself: cards as “9H 10H” (C clubs, D
@@ -75,6 +80,18 @@ beat the top as well, the hand is a draw.
 }
 
 
-def page(game: str) -> str:
-    """The rules of a game, and how to type."""
-    return f"{PAGES[game]}\n{HOW_TO}"
+def page(game: str, ruleset: Mapping[str, Any]) -> str:
+    """The rules of a game, what is otherwise at this table, and how to type."""
+    kind = game_named(game)
+    usual = {
+        name: values.default if isinstance(values, Span) else values[0]
+        for name, values in {**kind.options, **rules_of(kind).options}.items()
+    }
+    # As JSON has them, as --rule and the API take them.
+    other = [
+        f"{name}={json.dumps(value).strip(chr(34))}"
+        for name, value in sorted(ruleset.items())
+        if value != usual.get(name)
+    ]
+    differs = f"At this table it is otherwise: {', '.join(other)}.\n" if other else ""
+    return f"{PAGES[game]}{differs}\n{HOW_TO}"
