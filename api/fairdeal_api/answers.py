@@ -80,10 +80,13 @@ class EventOut(Answer):
 
 
 class Events(Answer):
-    """A page of events."""
+    """A page of events; at a table with a referee the last one says how the play stands then."""
 
     events: list[EventOut]
     has_more: bool
+    turn: list[int] | None = None
+    play: dict[str, Any] | None = None
+    result: Result | None = None
 
 
 class Opening(Answer):

@@ -27,7 +27,10 @@ def shown_event(row: EventRow) -> Json:
 
 
 def events(service: Service, table: str, after: int, limit: int, hand: int | None = None) -> Json:
-    """A page of a table's events, or of one hand's."""
+    """A page of a table's events, or of one hand's.
+
+    The last one says as well how the play stands after it, where a referee follows the newest hand.
+    """
     reader = service.reader
     if hand is None:
         rows = reader.events(table, after, limit + 1)
@@ -35,10 +38,17 @@ def events(service: Service, table: str, after: int, limit: int, hand: int | Non
         rows = reader.events_of_hand(table, hand, after, limit + 1)
     # The database is ahead of what is anchored by a moment: nobody is told of that. Spec: LOG-6.
     rows = [row for row in rows if row.idx < service.ledger.size]
-    return {
+    page: Json = {
         "events": [shown_event(row) for row in rows[:limit]],
         "has_more": len(rows) > limit,
     }
+    if not page["has_more"]:
+        # Of the same moment: what is released and what the slot holds change in one step.
+        slot = service.dealer.slots.get(table)
+        newest = slot.table.hand
+        if newest is not None and newest.table.referee and hand in (None, newest.number):
+            page |= play.status(newest, slot.dealing)
+    return page
 
 
 def roots(service: Service, slot: Slot, hand: Hand) -> list[Json]:

@@ -18,7 +18,16 @@ from fairdeal.log.proof import Receipt
 from fairdeal.log.tiles import Tile, hash_tile
 from fairdeal.merkle import Tree, leaf_hash
 from fairdeal.seeds import Seal
-from fairdeal_api.client import Api, ApiError, CheckError, Memory, PinnedLog, SeatClient
+from fairdeal_api.client import (
+    Api,
+    ApiError,
+    Chain,
+    CheckError,
+    Memory,
+    PinnedLog,
+    SeatClient,
+    Standing,
+)
 from fairdeal_api.client.log import consistency_path
 from fairdeal_api.client.memory import Opened
 from fairdeal_api.terminal.bots import held_by
@@ -651,7 +660,7 @@ def test_an_event_that_is_shown_a_second_time_as_another(service, tmp_path):
     items = service._items(1)
     items[0]["event"] = items[1]["event"]
     with pytest.raises(CheckError) as failure:
-        client.checks.chain.accept(items)
+        client.checks.chain.accept({"events": items})
     assert failure.value.code == "not_descended"
 
 
@@ -738,6 +747,64 @@ def test_an_answer_behind_all_events_is_a_slow_line(service, tmp_path):
     with pytest.raises(ApiError, match="moves on"):
         client.cards()
     assert client.stopped is None
+
+
+class Pages:
+    """A service that shows a table's events up to one, and says how the play stands then."""
+
+    def __init__(self, events):
+        self.items = [
+            {"seq": seq, "index": seq, "event": event.raw.decode()}
+            for seq, event in enumerate(events)
+        ]
+        self.newest = 0
+        self.asked = 0
+
+    def get(self, path, *, after, limit, wait):
+        self.asked += 1
+        page = {"events": self.items[after + 1 : self.newest + 1], "has_more": False}
+        return page | {"turn": [self.newest], "play": None}
+
+    def written(self, seq, **told):
+        return {"events": [self.items[seq]], "seq": seq, **told}
+
+
+def test_how_the_play_stands_is_of_the_newest_event(service):
+    """Spec: PLAY-6. An answer that is overtaken, or says nothing, does not hide what is known."""
+    service.local.open_hand()
+    service.seal_others()
+    events = service.local.events
+    assert len(events) == 3
+    pages = Pages(events)
+    chain = Chain(pages, service.local.table.id)
+    chain.sync()
+    assert chain.standing == Standing((0,), {})
+    chain.accept(pages.written(1, turn=[7], play={"bank": 1}))
+    assert (chain.standing, pages.asked) == (Standing((7,), {"bank": 1}), 1)
+    chain.accept(pages.written(2))
+    assert chain.standing is None  # nobody has told it of this event
+    pages.newest = 2
+    assert chain.sync() == []
+    assert chain.standing == Standing((2,), {})
+    # A write of seq 1 whose answer comes late, and one again that says nothing of the play.
+    chain.accept(pages.written(1, turn=[7], play={}))
+    chain.accept(pages.written(2))
+    assert chain.standing == Standing((2,), {})
+
+
+def test_a_turn_that_is_none_stops_the_client(service, tmp_path, monkeypatch):
+    """Control: without a referee nobody tells it, and to ask is the caller's mistake alone."""
+    client = sealed(service, tmp_path)
+    with pytest.raises(StateError, match="whose turn"):
+        client.standing()
+    assert client.stopped is None
+    real = client.checks.chain._api.get
+    monkeypatch.setattr(
+        client.checks.chain._api, "get", lambda *path, **query: {**real(*path, **query), "turn": 3}
+    )
+    with pytest.raises(CheckError):
+        client.standing()
+    refused(client, "answer_malformed")
 
 
 def test_what_is_asked_for_before_there_is_a_hand(service, tmp_path):

@@ -20,6 +20,7 @@ from fairdeal.cards import Card
 from fairdeal.events import parse_event
 from fairdeal.games import game_named, rules_of
 from fairdeal.hand import Hand
+from fairdeal_api.client import Standing
 from fairdeal_api.players import View
 from fairdeal_api.terminal import boards, results, rules
 from fairdeal_api.terminal.boards import worth
@@ -645,6 +646,25 @@ def test_a_bot_that_is_slow_accuses_nobody():
     bot.wait_for_end(1, seconds=0.01)  # the control
 
 
+def test_a_bot_looks_again_when_its_new_cards_bring_its_turn(monkeypatch):
+    """Control: who gets them and is not on turn waits for the next event."""
+    turns, proved = [(1,), (0,)], []
+    client = SimpleNamespace(
+        seat=0,
+        hand=SimpleNamespace(number=1),
+        standing=lambda: Standing(turns[0], {}),
+        cards=lambda: proved.append(turns.pop(0)),
+    )
+    monkeypatch.setattr("fairdeal_api.terminal.bots.has_new_cards", lambda _: not proved)
+    monkeypatch.setattr("fairdeal_api.terminal.bots.might_pull", lambda _: False)
+    bot = Bot.__new__(Bot)
+    bot.client = client
+    assert bot._move()
+    assert proved == [(1,)]
+    turns[0] = (1,)
+    assert not bot._move()
+
+
 # --- what is told -------------------------------------------------------------------------------
 
 TOLD = sorted(
@@ -709,15 +729,15 @@ def test_a_pull_off_turn_is_offered_once(screen, monkeypatch):
     company = Company("kozel", 4)
     move = card_move("pull", "6H", "7H", "8H", "9H")
     play = {"tricks": [1, 0], "table": [{"seat": 3}], "pulled": False}
-    view, state = View("kozel", 0, tuple(map(Card, move["names"])), [move], play), {"play": play}
-    state["turn"] = ()
+    view = View("kozel", 0, tuple(map(Card, move["names"])), [move], play)
+    standing = Standing((), play)
     session = Session.__new__(Session)
-    session._person, session._api = Person(screen, company, None), None
-    session._player, session._state, session._refused, session._told = None, state, None, 7
+    session._person, session._standing = Person(screen, company, None), standing
+    session._player, session._refused, session._told = None, None, 7
     session._client = SimpleNamespace(checks=SimpleNamespace(chain=SimpleNamespace(seq=7)))
     monkeypatch.setattr(Session, "_situation", lambda *_: None)
     monkeypatch.setattr("fairdeal_api.terminal.session.might_pull", lambda _: True)
-    monkeypatch.setattr("fairdeal_api.terminal.session.look_around", lambda *_: (view, state))
+    monkeypatch.setattr("fairdeal_api.terminal.session.look_around", lambda _: (view, standing))
     made = []
     monkeypatch.setattr(Session, "_act", lambda _, action: made.append(action))
     session._move()
@@ -734,7 +754,7 @@ def test_a_pull_let_go_by_is_offered_again_when_another_seat_pulls(monkeypatch):
     session._client, session._player = None, None
     monkeypatch.setattr("fairdeal_api.terminal.session.might_pull", lambda _: True)
     play = {"tricks": [1, 0], "table": [{"seat": 3}], "pulled": False}
-    session._state, session._refused = {"play": play}, session._here(play)
+    session._standing, session._refused = Standing((), play), session._here(play)
     assert not session._may_offer_pull()
     play["pulled"] = True
     assert session._may_offer_pull()

@@ -6,6 +6,7 @@ Spec: PLAY-1..7.
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
@@ -228,6 +229,8 @@ def test_a_dealing_only_table_knows_no_moves(shared, key):
     table.open()
     dealt = table.deal()
     assert "turn" not in dealt
+    page = expect(table.client.get(f"/v1/tables/{table.table}/events"))
+    assert page.keys() == {"events", "has_more"}
     assert table.state().keys().isdisjoint({"turn", "match", "play", "result"})
     assert "moves" not in table.cards(0)
     place = [[dealt["cards"]["0"][0]["epoch"], dealt["cards"]["0"][0]["position"]]]
@@ -240,6 +243,50 @@ def test_a_dealing_only_table_knows_no_moves(shared, key):
     body = {"game": "mus", "custody": "operator", "ruleset": {"target": 30}}
     made = shared.client.post("/v1/tables", json=body, headers={**bearer(key), **idempotency()})
     expect(made, 422, "option_unknown")
+
+
+@pytest.mark.parametrize("custody", CUSTODIES)
+def test_the_last_page_of_events_tells_whose_turn_it_is(shared, key, custody):
+    """As the hand itself does at that event. Control: a page that is not the last says nothing."""
+    table = refereed(shared, key, "kozel", custody=custody, ruleset={"target": 6})
+    url = f"/v1/tables/{table.operator.table}/events"
+    assert expect(shared.client.get(url)).keys() == {"events", "has_more"}  # there is no hand yet
+    turns = set()
+
+    def compare(table):
+        state, seq = table.operator.state(), table.answer["seq"]
+        told = {name: state[name] for name in ("turn", "play", "result")}
+        of_hand = table.operator.url("/events")
+        for page in (f"{url}?after={seq}", f"{url}?after={seq - 1}", of_hand):
+            assert expect(shared.client.get(page)).items() >= {"has_more": False, **told}.items()
+        for page in (f"{url}?limit={seq}", f"{of_hand}?limit=1"):
+            first = expect(shared.client.get(page))
+            assert first["has_more"]
+            assert first.keys() == {"events", "has_more"}
+        turns.add(tuple(told["turn"]))
+
+    for _ in range(2):
+        result = table.play_hand(compare)
+        page = expect(shared.client.get(url))
+        assert (page["turn"], page["play"], page["result"]) == ([], None, result)
+    assert turns == {(), (0,), (1,), (2,), (3,)}
+    # Of a hand that is over it stands in the hand, and in its last event.
+    table.operator.number = 1
+    assert expect(shared.client.get(table.operator.url("/events"))).keys() == {"events", "has_more"}
+
+
+def test_who_waits_for_an_event_is_told_whose_turn_it_is_then(shared, key):
+    table = refereed(shared, key, "kozel", custody="seats")
+    table.deal()
+    before, seq = table.answer["turn"], table.answer["seq"]
+    url = f"/v1/tables/{table.operator.table}/events?after={seq}&wait=25"
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: expect(shared.client.get(url)))
+        table.step()
+        page = waiting.result()
+    for name in ("events", "turn", "play"):
+        assert page[name] == table.answer[name]
+    assert page["turn"] != before
 
 
 def test_the_games_tell_their_play(shared):
@@ -538,8 +585,10 @@ class Calls:
 
     def __init__(self, client):
         self.client = client
+        self.sent = []
 
     def stream(self, method, url, *, timeout, **sent):
+        self.sent.append(f"{method} {url.removeprefix('http://test')}")
         return self.client.stream(method, url, **sent)
 
 
@@ -548,9 +597,13 @@ class Calls:
     [("kozel", {}), ("mus", {}), ("azi", {"blind": True, "cards": 4}), ("svoi", {})],
 )
 def test_the_reference_client_plays(shared, key, vkey, tmp_path, game, ruleset):
-    """Every card that a seat is dealt, draws or picks up is proved to it, by its own client."""
+    """Every card that a seat is dealt, draws or picks up is proved to it, by its own client.
+
+    Whose turn it is each has been told with the events, and need not ask.
+    """
     operator = Operator(shared.client, key, game, custody="seats", referee=True, ruleset=ruleset)
-    api = Api("http://test", client=Calls(shared.client))
+    calls = Calls(shared.client)
+    api = Api("http://test", client=calls)
     seats = [
         SeatClient.claim(api, code, log_key=vkey, folder=tmp_path / seat)
         for seat, code in operator.opened["claim_codes"].items()
@@ -580,18 +633,31 @@ def test_the_reference_client_plays(shared, key, vkey, tmp_path, game, ruleset):
                 for seat in each():
                     seat.open_seed()
                 continue
+            for seat in each():
+                asked = len(calls.sent)
+                standing = seat.standing()
+                assert (list(standing.turn), standing.play) == (state["turn"], state["play"])
+                assert len(calls.sent) == asked
             seat = seats[state["turn"][0]]
-            seat.sync()
             held = [card for card in seat.cards() if card.state == "held"]
             own = {
                 "seat": seat.seat,
                 "cards": [{"card": card.card, "state": "held"} for card in held],
                 "moves": seat.moves(),
             }
-            seat.play(greedy(view_of(game, own, state["play"])))
+            seat.play(greedy(view_of(game, own, seat.standing().play)))
+            # The answer to its move has told it, too.
+            asked = len(calls.sent)
+            state = operator.state()
+            assert (list(seat.standing().turn), seat.standing().play) == (
+                state["turn"],
+                state["play"] or {},
+            )
+            assert len(calls.sent) == asked
         files = {seat.finish() for seat in each()}
         assert len(files) == 1
         judge(files.pop())
+    assert f"GET {operator.url()}" not in calls.sent
 
 
 def test_a_move_that_names_another_card_stops_the_client(shared, key, vkey, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ import pytest
 
 from fairdeal.cards import CARDS, Card, french_deck
 from fairdeal.codecs import Place
-from fairdeal_api import board, play, views
+from fairdeal_api import board, lookup, play, views
 from fairdeal_api.players import action_of, greedy, random_player
 from fairdeal_api.routes import hands as hand_routes
 from fairdeal_api.routes import seats as seat_routes
@@ -147,6 +147,7 @@ def ask_everything(table):
         for url in (
             operator.url(),
             operator.url("/events"),
+            f"/v1/tables/{operator.table}/events",
             operator.url("/transcript"),
             f"/v1/tables/{operator.table}",
         ):
@@ -351,6 +352,20 @@ def test_control_a_hand_that_shows_what_the_seats_hold(shared, key, monkeypatch)
     monkeypatch.setattr(play, "shown_hand", leaking)
     for game in ("mus", "azi"):
         assert "salt of" in leaky(shared, key, game)
+
+
+def test_control_a_page_of_events_that_shows_what_the_seats_hold(shared, key, monkeypatch):
+    real = lookup.events
+
+    def leaking(service, table, *page):
+        value = real(service, table, *page)
+        dealing = service.dealer.slots.get(table).dealing
+        if "turn" in value and dealing is not None and dealing.hand.layout is not None:
+            value["held"] = [dealing.opening(p).to_dict() for p in dealing.holding(1)]
+        return value
+
+    monkeypatch.setattr(lookup, "events", leaking)
+    assert "salt of" in leaky(shared, key, "kozel")
 
 
 def test_control_cards_of_a_seat_that_has_not_looked(shared, key, monkeypatch):

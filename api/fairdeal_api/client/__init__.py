@@ -29,7 +29,7 @@ and taken it away.
 """
 
 from fairdeal_api.client.api import Api, ApiError
-from fairdeal_api.client.chain import Chain
+from fairdeal_api.client.chain import Chain, Standing
 from fairdeal_api.client.checks import HeldCard
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.log import PinnedLog
@@ -45,4 +45,5 @@ __all__ = [
     "Memory",
     "PinnedLog",
     "SeatClient",
+    "Standing",
 ]

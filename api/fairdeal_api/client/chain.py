@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from fairdeal.errors import FairdealError, StateError
 from fairdeal.events import Event, HandEvent, HandOpened, TableOpened, parse_event
@@ -14,6 +15,27 @@ from fairdeal_api.client.api import Api
 from fairdeal_api.client.errors import CheckError
 
 _PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the play stands after an event, at a table with a referee, as the service says it.
+
+    Nobody has proved it, and nothing is: it tells when to ask for moves, and what to draw on a
+    screen. What counts is in the events.
+    """
+
+    turn: tuple[int, ...]
+    """The seats whose move is awaited."""
+    play: dict[str, Any]
+    """What everybody may know; empty while no seat can move."""
+
+    @classmethod
+    def of(cls, answer: dict[str, Any]) -> Self | None:
+        """What an answer says of it, if it does."""
+        if "turn" not in answer:
+            return None
+        return cls(tuple([int(seat) for seat in answer["turn"]]), dict(answer["play"] or {}))
 
 
 class Chain:
@@ -30,6 +52,8 @@ class Chain:
         self.events: list[Event] = []
         self.indices: list[int] = []
         """Where the service says that each event stands in the log: receipts settle it."""
+        self.standing: Standing | None = None
+        """How the play stands after the newest event; None if no answer has told it yet."""
         self._api = api
         self._table: Table | None = None
         self._hand_starts = 0
@@ -89,10 +113,14 @@ class Chain:
             found = self._fold_all(answer["events"])
             new += found
             more, wait = bool(answer["has_more"] and found), 0
+            self.standing = Standing.of(answer)
         return new
 
-    def accept(self, items: Sequence[dict[str, Any]]) -> list[Event]:
+    def accept(self, answer: dict[str, Any]) -> list[Event]:
         """Fold the events that an answer to a write has logged, and what came before them.
+
+        Args:
+            answer: With `events`, and at a table with a referee perhaps how the play stands.
 
         Returns:
             Those that were new.
@@ -100,8 +128,13 @@ class Chain:
         Raises:
             CheckError: One does not follow, is not legal, or is another than before.
         """
+        items = answer["events"]
         before = self.sync() if items and int(items[0]["seq"]) > self.seq + 1 else []
-        return before + self._fold_all(items)
+        new = before + self._fold_all(items)
+        # What was fetched in between may go beyond this answer, and then has told it itself.
+        if items and int(items[-1]["seq"]) == self.seq:
+            self.standing = Standing.of(answer) or self.standing
+        return new
 
     def _fold_all(self, items: Sequence[dict[str, Any]]) -> list[Event]:
         """Fold events as answers carry them: `{seq, index, event}`."""
@@ -115,6 +148,7 @@ class Chain:
             event = self._fold(raw)
             self.events.append(event)
             self.indices.append(int(item["index"]))
+            self.standing = None
             new.append(event)
         return new
 

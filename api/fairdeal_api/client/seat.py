@@ -26,6 +26,7 @@ from fairdeal.seeds import (
     seed_chain,
 )
 from fairdeal_api.client.api import Answer, Api, ApiError, new_key
+from fairdeal_api.client.chain import Standing
 from fairdeal_api.client.checks import Checks, HeldCard
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown, make_folder
@@ -133,6 +134,21 @@ class SeatClient:
             if events:
                 self._save_notes()
         return events
+
+    def standing(self) -> Standing:
+        """How the play stands after the newest event that is known here, as the service says it.
+
+        Nothing is asked if the answer that brought this event has told it.
+
+        Raises:
+            StateError: The table has no referee, or no hand yet.
+        """
+        chain = self.checks.chain
+        if chain.standing is None:
+            self.sync()
+        if chain.standing is None:
+            raise StateError("too_early", "the service does not say whose turn it is")
+        return chain.standing
 
     def cards(self) -> list[HeldCard]:
         """This seat's cards of the hand, each proved now. Spec: OPEN-3."""
@@ -326,9 +342,8 @@ class SeatClient:
 
     def _take(self, answer: Answer) -> None:
         """Fold what a write has logged, and keep its receipt."""
-        items = answer["events"]
-        self.checks.follow(self.checks.chain.accept(items))
-        if items:
+        self.checks.follow(self.checks.chain.accept(answer))
+        if items := answer["events"]:
             self.checks.receipt(int(items[-1]["seq"]), str(answer["receipt"]))
             self._save_notes()
 

@@ -15,17 +15,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from fairdeal.cards import suit_of
 from fairdeal.errors import FairdealError
 from fairdeal.events import TableClosed
 from fairdeal.hand import Phase
-from fairdeal_api.client import Api, ApiError, HeldCard, SeatClient
+from fairdeal_api.client import Api, ApiError, HeldCard, SeatClient, Standing
 from fairdeal_api.players import Player, View
 from fairdeal_api.terminal.processes import RunError
-
-Json = dict[str, Any]
 
 OVERTAKEN: Final = frozenset(
     {"illegal_move", "not_in_holding", "not_your_turn", "wrong_phase", "already_final", "too_early"}
@@ -131,22 +129,14 @@ def might_pull(client: SeatClient) -> bool:
     return len(held) == _PULL and len({suit_of(card.card) for card in held}) == 1
 
 
-def look_around(client: SeatClient, api: Api, state: Json) -> tuple[View, Json] | None:
-    """What a seat sees now, and the hand's public state; None if things have just changed.
-
-    Args:
-        client: The seat.
-        api: The service.
-        state: The public state as it was fetched before, to be used if it still holds.
-    """
-    hand = client.hand
-    moves = client.moves()
-    if state["seq"] != client.checks.chain.seq:
-        state = api.get(f"/v1/tables/{client.memory.table}/hands/{hand.number}")
-        if client.sync() or client.hand.number != hand.number:
-            return None
+def look_around(client: SeatClient) -> tuple[View, Standing] | None:
+    """What a seat sees now, its new cards proved to it; None if things have just changed."""
+    number, moves, seq = client.hand.number, client.moves(), client.checks.chain.seq
+    standing, hand = client.standing(), client.hand
+    if client.checks.chain.seq != seq or hand.number != number:
+        return None
     held = tuple([card.card for card in held_by(client)])
-    return View(hand.table.game, client.seat, held, moves, state["play"] or {}), state
+    return View(hand.table.game, client.seat, held, moves, standing.play), standing
 
 
 class Bot(threading.Thread):
@@ -178,7 +168,6 @@ class Bot(threading.Thread):
         self.client = SeatClient.claim(api, code, log_key=log_key, folder=folder)
         self.fault: Exception | None = None
         """Why it has stopped, if something was wrong."""
-        self._api = api
         self._player = player
         self._pace = pace or Pace(watched=False)
         self._rng = rng or Random()  # noqa: S311 - a choice in a game, no secret
@@ -247,21 +236,21 @@ class Bot(threading.Thread):
 
     def _move(self) -> bool:
         client = self.client
-        if has_new_cards(client):
+        is_awaited = client.seat in client.standing().turn
+        if not is_awaited and has_new_cards(client):
             client.cards()
-        state = self._api.get(f"/v1/tables/{client.memory.table}/hands/{client.hand.number}")
-        is_awaited = client.seat in state["turn"]
+            return True  # with them events may have come that make it this seat's turn
         if not is_awaited and not might_pull(client):
             return False
         self._pace.wait(client.checks.chain.seq, at_leisure=is_awaited)
         if self._pace.stopped:
             return False
-        seen = look_around(client, self._api, state)
+        seen = look_around(client)
         if seen is None:
             return True
         # Things may have moved on while the person was looking.
-        view, state = seen
-        is_awaited = client.seat in state["turn"]
+        view, standing = seen
+        is_awaited = client.seat in standing.turn
         if not view.moves or (not is_awaited and view.moves[0]["type"] != "pull"):
             return False
         client.play(self._player(view))

@@ -168,9 +168,11 @@ def _play(
     delay = _SECONDS_A_MOVE if screen.is_live and not options.auto else 0.0
     pace = Pace(delay=delay)
     stack.callback(table.close, pace)
-    api = house.connect(watched=True)
     client = SeatClient.claim(
-        api, table.codes[YOU], log_key=house.log_key, folder=table.folder / OWN_FOLDER
+        house.connect(watched=True),
+        table.codes[YOU],
+        log_key=house.log_key,
+        folder=table.folder / OWN_FOLDER,
     )
     table.seat_bots(range(1, company.seats), lambda _: player_of(options.bots), pace)
     records = Records(options.save / f"{company.game}-{table.id[-6:]}", house.log_key)
@@ -180,7 +182,6 @@ def _play(
         company,
         table,
         client,
-        api,
         records,
         pace=pace,
         player=player_of(options.bots) if options.auto else None,

@@ -12,7 +12,7 @@ from rich.text import Text
 from fairdeal.codecs import Place
 from fairdeal.events import Event, HandOpened, SeedsOpened
 from fairdeal.hand import Hand, Phase
-from fairdeal_api.client import Api, ApiError, SeatClient
+from fairdeal_api.client import ApiError, SeatClient, Standing
 from fairdeal_api.players import Player, View
 from fairdeal_api.terminal import boards, results
 from fairdeal_api.terminal.bots import (
@@ -34,6 +34,7 @@ from fairdeal_api.terminal.tale import TALES, Tale
 Json = dict[str, Any]
 
 _WAIT: Final = 5
+_NOTHING: Final = Standing((), {})
 
 
 class Session:
@@ -45,7 +46,6 @@ class Session:
         company: Company,
         table: Table,
         client: SeatClient,
-        api: Api,
         records: Records,
         *,
         pace: Pace,
@@ -58,7 +58,6 @@ class Session:
             company: Who sits at the table.
             table: Opens hands, and ends them when the person leaves.
             client: The person's seat.
-            api: The public side of the service.
             records: Where files are kept.
             pace: Lets the bots move.
             player: Plays in the person's place.
@@ -69,14 +68,13 @@ class Session:
         self._company = company
         self._table = table
         self._client = client
-        self._api = api
         self._records = records
         self._pace = pace
         self._player = player
         self._person = Person(screen, company, client)
         self._tale: Tale | None = None
         self._told = client.checks.chain.seq
-        self._state: Json = {}
+        self._standing = _NOTHING
         self._refused: tuple[int, bool, bool] | None = None
         """Kozel: where the person has let a pull go by."""
 
@@ -143,13 +141,13 @@ class Session:
         for event in events:
             self._tell(event)
         if events and chain.table.hand is not None:
-            self._state = self._table.state()
+            self._standing = self._client.standing()
 
     def _tell(self, event: Event) -> None:
-        screen, board = self._screen, self._state.get("play") or {}
+        screen, board = self._screen, self._standing.play
         if isinstance(event, HandOpened):
             self._tale = TALES[self._company.game](screen, self._company, self._hand)
-            self._state = {}
+            self._standing = _NOTHING
             screen.title(f"Hand {event.hand}")
             return
         if self._tale is None:
@@ -191,13 +189,13 @@ class Session:
         return free[0] if self._player is not None else self._person.suit(free)
 
     def _move(self) -> None:
-        if YOU not in self._state.get("turn", ()) and not self._may_offer_pull():
+        if YOU not in self._standing.turn and not self._may_offer_pull():
             return
-        seen = look_around(self._client, self._api, self._state)
+        seen = look_around(self._client)
         if seen is None or self._client.checks.chain.seq != self._told:
             return  # what has happened is told first
-        view, self._state = seen
-        on_turn = YOU in self._state["turn"]
+        view, self._standing = seen
+        on_turn = YOU in self._standing.turn
         if not view.moves or (not on_turn and view.moves[0]["type"] != "pull"):
             return
         if self._player is not None:
@@ -226,12 +224,12 @@ class Session:
 
     def _situation(self, view: View) -> boards.Situation:
         declared = self._tale.declared if self._tale is not None else {}
-        turn = self._state.get("turn", ())
+        turn = self._standing.turn
         return boards.Situation(self._hand, view.play, turn, view.hand, declared)
 
     def _may_offer_pull(self) -> bool:
         """Kozel, not on turn: once before the lead of a trick, once after it, once after a pull."""
-        play = self._state.get("play")
+        play = self._standing.play
         if not play or not might_pull(self._client):
             return False
         return not self.is_asked or self._here(play) != self._refused
