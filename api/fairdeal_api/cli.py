@@ -176,7 +176,7 @@ def play(
         str,
         typer.Option(envvar="FAIRDEAL_OPERATOR_KEY", help="Its operator key, or a file with it."),
     ] = "",
-    log_key: Annotated[str, typer.Option(help="Its log's key, or a file with it.")] = "",
+    log_key: Annotated[str | None, typer.Option(help="Its log's key, or a file with it.")] = None,
 ) -> None:
     """Play against bots; every hand is checked as it goes and verified at its end."""
     from fairdeal_api.terminal import command

@@ -67,17 +67,16 @@ def create_backup(
 @backup_app.command("verify")
 def verify_backup(
     folder: Annotated[Path, typer.Argument(help="The backup.")],
-    key: Annotated[str, typer.Option(help="The log's key; else the one that it names.")] = "",
+    key: Annotated[
+        str | None,
+        typer.Option(help="The log's key, or a file with it; else the one that the backup names."),
+    ] = None,
 ) -> None:
     """Recompute a backup's whole log from its bytes. No keys are needed."""
-    from fairdeal.errors import FairdealError
-    from fairdeal.log.note import VerifierKey
     from fairdeal_api import backup
+    from fairdeal_api.keyfile import log_key
 
-    try:
-        found = backup.verify(folder, VerifierKey.parse(key) if key else None)
-    except FairdealError:
-        fail("--key is not a log's key.", code=2)
+    found = backup.verify(folder, None if key is None else log_key(key))
     report, manifest = found.report, found.manifest
     if report.faults:
         fail(*report.faults)
@@ -86,7 +85,7 @@ def verify_backup(
         f"of {manifest.origin}: all as it must be."
     )
     typer.echo(f"It needs the sealing key {manifest.sealing_id}.")
-    if not key:
+    if key is None:
         typer.echo(f"Under the key that the backup names itself: {manifest.log_key}")
 
 

@@ -36,24 +36,19 @@ def initialise(
 def serve(
     log: Annotated[
         list[str],
-        typer.Option(help="Key of a log, or a file; again for more, the oldest of a log first."),
+        typer.Option(
+            help="Key of a log, or a file with it; again for more, the oldest of a log first."
+        ),
     ],
     data: Folder = Path("fairdeal-witness"),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.")] = 8090,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8090,
 ) -> None:
     """Cosign what extends the heads that were cosigned before."""
-    from fairdeal.errors import FairdealError
-    from fairdeal.log.note import VerifierKey
+    from fairdeal_api.keyfile import log_key
     from fairdeal_api.witnessing import server
 
-    try:
-        keys = [
-            VerifierKey.parse(Path(one).read_text("utf-8").strip() if Path(one).is_file() else one)
-            for one in log
-        ]
-    except (FairdealError, OSError, UnicodeDecodeError):
-        fail("--log takes a log's vkey (of type 0x01), or a file that holds one.", code=2)
+    keys = [log_key(one) for one in log]
     if len(set(keys)) != len(keys):
         fail("--log names one key twice.", code=2)
     server.run(data, keys, host, port)

@@ -15,6 +15,8 @@ from typing import Final
 from fairdeal.errors import FairdealError
 from fairdeal.games import game_named
 from fairdeal_api.client import ApiError, CheckError, SeatClient
+from fairdeal_api.keyfile import log_key, operator_key
+from fairdeal_api.settings import ConfigurationError
 from fairdeal_api.terminal import results
 from fairdeal_api.terminal.bots import Pace
 from fairdeal_api.terminal.house import House, Table, player_of
@@ -51,7 +53,7 @@ class Options:
     rules: Sequence[str] = ()
     url: str = ""
     key: str = ""
-    log_key: str = ""
+    log_key: str | None = None
 
     @property
     def company(self) -> Company:
@@ -104,15 +106,17 @@ def play(options: Options) -> int:
     try:
         company, ruleset = options.company, options.ruleset
         _check(options)
-    except UsageError as error:
+        key = operator_key(options.key) if options.key else ""
+        pinned = "" if options.log_key is None else str(log_key(options.log_key))
+    except (UsageError, ConfigurationError) as error:
         screen.fault(str(error))
         return 2
     folder = Path(tempfile.mkdtemp(prefix="fairdeal-play-"))
     house = House(
         folder,
         url=options.url,
-        key=_value_or_file(options.key),
-        log_key=_value_or_file(options.log_key),
+        key=key,
+        log_key=pinned,
         waiting=lambda _: screen.line(("The service does not answer. Waiting...", "italic")),
     )
     kept: list[Path] = []
@@ -186,7 +190,9 @@ def _play(
         pace=pace,
         player=player_of(options.bots) if options.auto else None,
     )
-    _welcome(screen, company, house, table, from_service=not options.log_key and not house.is_ours)
+    _welcome(
+        screen, company, house, table, from_service=options.log_key is None and not house.is_ours
+    )
     _hands(options, company, screen, session)
     if len(records.files) > 1:
         session.judge_match()
@@ -249,12 +255,3 @@ def _welcome(
     screen.blank()
     for line in company.plan(screen.width - 2):
         screen.whole(line)
-
-
-def _value_or_file(text: str) -> str:
-    """A key, or what the file of this name holds."""
-    path = Path(text)
-    with contextlib.suppress(OSError, ValueError):
-        if text and path.is_file():
-            return path.read_text("utf-8").strip()
-    return text
