@@ -22,6 +22,7 @@ from pydantic_settings.sources import InitSettingsSource
 from fairdeal.errors import FairdealError
 from fairdeal.log.cosignature import WitnessKey
 from fairdeal_api.system import lies_in
+from fairdeal_api.wording import fault_in_words
 
 PREFIX: Final = "FAIRDEAL_"
 # What the environment may hold besides: the file of settings, and whose key `fairdeal play` has.
@@ -257,7 +258,7 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 def _sentence(fault: ErrorDetails) -> str:
     name = ".".join(str(part) for part in fault["loc"])
-    text = fault["msg"].removeprefix("Value error, ")
+    text = fault_in_words(fault)
     if fault["type"] == "extra_forbidden":
         return f"{name} is not a setting."
     if not name:

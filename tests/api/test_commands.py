@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import Annotated
 
 import pytest
 import typer
+from pydantic import ValidationError
 from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -16,7 +18,7 @@ from fairdeal.log.cosignature import WitnessKey
 from fairdeal_api import __version__
 from fairdeal_api.cli import app
 from fairdeal_api.commands.common import Commands, with_settings
-from fairdeal_api.settings import ConfigurationError, Settings
+from fairdeal_api.settings import ConfigurationError, Settings, load
 from fairdeal_api.system import EXIT_LOST, StartRefused
 
 # What each needs besides the settings, to be read at all.
@@ -131,6 +133,93 @@ def test_what_the_settings_come_to_is_a_file_of_settings(tmp_path, monkeypatch):
     assert run("config", "show", "--config", file).stdout == alone
 
 
+# --- what is wrong with a value -----------------------------------------------------------------
+
+LIBRARY = ("Input should", "Value error", "Field required", "<class", "pydantic", "cannot be this")
+"""Words of pydantic's, and what stands for those that we have none for."""
+UNFIT = ["x", "", -1, 10**30, 1.5, [], {}, True, ["x"], [{}], [{"url": 1, "vkey": "x", "k": 1}]]
+
+
+def test_faults_of_settings_are_in_our_words(tmp_path):
+    """Of each setting, whatever stands there that is none. Control: pydantic says it otherwise."""
+    file, said = tmp_path / "fairdeal.toml", set()
+    for name in Settings.model_fields:
+        for value in UNFIT:
+            text = json.dumps(value).replace('": ', '" = ')
+            file.write_text(f"{name} = {text}\n")
+            try:
+                load(file)
+            except ConfigurationError as error:
+                said |= set(error.faults)
+    witness = f'{{url = "http://a", vkey = "{WitnessKey("w.example/1", bytes(32))}"}}'
+    file.write_text(f"witnesses = [{', '.join([witness] * 17)}]\n")
+    with pytest.raises(ConfigurationError, match=r"WITNESSES\): must be 16 or fewer"):
+        load(file)
+    for sentence in said:
+        assert sentence.endswith("."), sentence
+        assert not any(word in sentence for word in LIBRARY), sentence
+    for words in (
+        "port (FAIRDEAL_PORT): must be 65535 or less.",
+        "port (FAIRDEAL_PORT): must be 0 or more.",
+        "port (FAIRDEAL_PORT): must be a whole number.",
+        "host (FAIRDEAL_HOST): must not be empty.",
+        "mode (FAIRDEAL_MODE): must be 'live' or 'test'.",
+        "log_requests (FAIRDEAL_LOG_REQUESTS): must be true or false.",
+        "keys (FAIRDEAL_KEYS): must be the name of a file or folder.",
+        "witnesses (FAIRDEAL_WITNESSES): must be a list.",
+        "witnesses.0 (FAIRDEAL_WITNESSES): must have `url` and `vkey`.",
+        "witnesses.0.url (FAIRDEAL_WITNESSES): is missing.",
+    ):
+        assert words in said
+    with pytest.raises(ValidationError, match="Input should"):
+        Settings(port="x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["play", "poker"], "'poker' is not one of 'kozel', 'mus', 'azi', 'svoi'."),
+        (["play", "kozel", "--bots", "wise"], "'wise' is not one of 'greedy', 'random'."),
+        (["play", "kozel", "--hands", "some"], "must be a whole number."),
+        (["serve", "--port", "http"], "must be a whole number."),
+        (["witness", "serve", "--log", "k", "--port", "65536"], "must be 65535 or less."),
+        (["witness", "serve", "--log", "k", "--port", "-1"], "must be 0 or more."),
+    ],
+)
+def test_faults_of_options_are_in_our_words(arguments, words):
+    done = run(*arguments)
+    assert done.exit_code == 2
+    said = re.sub(r"[\s│]+", " ", done.stderr)
+    assert f": {words}" in said
+    assert not any(word in said for word in LIBRARY)
+    # The control. It fails when Typer's own words are for everybody, and ours may go.
+    library = CliRunner().invoke(ends(TyperGroup), ["counted", "--many", "some"])
+    assert "Input should" in library.stderr
+
+
+@pytest.mark.parametrize("option", ["--data", "--anchor", "--keys"])
+@pytest.mark.parametrize("name", WITH_SETTINGS)
+def test_an_option_that_names_nothing_is_a_fault(name, option, tmp_path, monkeypatch):
+    """As of a variable that is not set: it must not be the folder that one is in."""
+    monkeypatch.chdir(tmp_path)
+    if option not in WITH_SETTINGS[name]:
+        assert run(*name.split(), *ARGUMENTS.get(name, []), f"{option}=").exit_code == 2
+        return
+    done = run(*name.split(), *ARGUMENTS.get(name, []), f"{option}=")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{option[2:]} (FAIRDEAL_{option[2:].upper()}): must be the name")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_witness_is_not_made_in_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run("witness", "init", "--name", "w.example", "--data=")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "must be the name of a folder." in done.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert run("witness", "init", "--name", "w.example", "--data=.").exit_code == 0  # the control
+
+
 # --- how a command ends -------------------------------------------------------------------------
 
 
@@ -143,6 +232,10 @@ def ends(cls):
     @with_settings("data")
     def refused(settings: Settings, why: Annotated[str, typer.Option()] = "") -> None:
         raise StartRefused(f"{settings.data}{why} is another's.", EXIT_LOST)
+
+    @top.command()
+    def counted(many: Annotated[int, typer.Option()]) -> None:
+        raise AssertionError(many)
 
     @group.command("wrong")
     def wrong() -> None:

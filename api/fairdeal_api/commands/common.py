@@ -12,18 +12,26 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
 
 import typer
+from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from fairdeal_api.settings import ConfigurationError, load
 from fairdeal_api.stopping import Stopped, heard
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, mute
+from fairdeal_api.wording import fault_in_words
 
-Data = Annotated[Path | None, typer.Option("--data", help="Data folder.")]
+# These are texts to the settings. A Path could not tell an empty one, which is a variable that is
+# not set, from the folder that the command happens to be started in.
+Data = Annotated[str | None, typer.Option("--data", metavar="<path>", help="Data folder.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings.")]
 Mode = Annotated[str | None, typer.Option("--mode", help="live or test.")]
 Origin = Annotated[str | None, typer.Option("--origin", help="Name of the log.")]
-AnchorFile = Annotated[Path | None, typer.Option("--anchor", help="The outside checkpoint.")]
-KeyFolder = Annotated[Path | None, typer.Option("--keys", help="Folder of the keys.")]
+AnchorFile = Annotated[
+    str | None, typer.Option("--anchor", metavar="<path>", help="The outside checkpoint.")
+]
+KeyFolder = Annotated[
+    str | None, typer.Option("--keys", metavar="<path>", help="Folder of the keys.")
+]
 
 Setting = Literal["data", "mode", "origin", "anchor", "keys"]
 Command = Callable[..., None]
@@ -73,6 +81,12 @@ class Commands(TyperGroup):
         """Run a command, whichever group it is in."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            # Which option it is, and how it is asked for, is for Typer to say.
+            if isinstance(error.__cause__, ValidationError):
+                fault, *_ = error.__cause__.errors()
+                error.message = f"{fault_in_words(fault)}."
+            raise
         except ConfigurationError as error:
             fail(*error.faults, code=2)
         except StartRefused as error:

@@ -12,7 +12,17 @@ from fairdeal_api.stopping import too_late
 
 witness_app = typer.Typer(no_args_is_help=True, help="A witness for other people's logs.")
 
-Folder = Annotated[Path, typer.Option("--data", help="Folder of the witness.")]
+
+def _folder(name: str) -> Path:
+    if not name:  # a variable that is not set, and not the folder that one is in
+        raise ValueError("must be the name of a folder")
+    return Path(name)
+
+
+Folder = Annotated[
+    Path,
+    typer.Option("--data", parser=_folder, metavar="<path>", help="Folder of the witness."),
+]
 
 
 @witness_app.command("init")
