@@ -674,7 +674,7 @@ def test_a_move_that_names_another_card_stops_the_client(shared, key, vkey, tmp_
             step(seat)
     operator.number = 1
     seat = seats[operator.state()["turn"][0]]
-    fetch = seat._fetch_cards
+    fetch = seat._talk.cards
 
     def other():
         answer = fetch()
@@ -682,7 +682,7 @@ def test_a_move_that_names_another_card_stops_the_client(shared, key, vkey, tmp_
         return answer
 
     assert seat.moves()
-    monkeypatch.setattr(seat, "_fetch_cards", other)
+    monkeypatch.setattr(seat._talk, "cards", other)
     with pytest.raises(CheckError):
         seat.moves()
     assert seat.stopped is not None

@@ -25,7 +25,8 @@ and taken it away.
 | `memory` | what a seat keeps on its own disk |
 | `notebook` | the player's notes, as the hand goes on |
 | `checks` | what must hold, decided from the seat's own copy of the chain |
-| `seat` | the seat itself: the conversation |
+| `conversation` | asking and being answered; a check that fails ends it |
+| `seat` | the seat itself, step by step |
 """
 
 from fairdeal_api.client.api import Api, ApiError

@@ -1,17 +1,16 @@
-"""A seat: the conversation with the service. What is checked stands in `checks`."""
+"""A seat, step by step. How it asks stands in `conversation`, what must hold in `checks`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from fairdeal.codecs import Place
 from fairdeal.ed25519 import sign
 from fairdeal.encoding import unhex
-from fairdeal.errors import FairdealError, StateError
+from fairdeal.errors import StateError
 from fairdeal.events import Event
 from fairdeal.hand import Hand, Phase
 from fairdeal.hashing import digest
@@ -25,13 +24,13 @@ from fairdeal.seeds import (
     seal_message,
     seed_chain,
 )
-from fairdeal_api.client.api import Answer, Api, ApiError, new_key
+from fairdeal_api.client.api import Answer, Api, new_key
 from fairdeal_api.client.chain import Standing
-from fairdeal_api.client.checks import Checks, HeldCard
+from fairdeal_api.client.checks import HeldCard
+from fairdeal_api.client.conversation import Conversation
 from fairdeal_api.client.errors import CheckError
 from fairdeal_api.client.memory import HandMemory, Invitation, Memory, Thrown, make_folder
 
-_TRIES: Final = 10
 _ENDS: Final = ("hand.closed", "hand.aborted")
 
 
@@ -46,14 +45,8 @@ class SeatClient:
             memory: From `claim`, or from `Memory.load` after a restart.
         """
         self.memory = memory
-        self.stopped: CheckError | None = None
-        """The check that failed; nothing is done after it, also by a program started later."""
-        if (before := memory.stopped()) is not None:
-            code, path = before
-            self.stopped = CheckError(code, f"this seat has stopped before, see {path}")
-        self._api = api.with_credential(memory.token)
-        self.checks = Checks(self._api, memory)
-        self._kept = memory.checkpoint
+        self._talk = Conversation(api, memory)
+        self.checks = self._talk.checks
 
     @classmethod
     def claim(
@@ -97,7 +90,7 @@ class SeatClient:
         invitation.used()
         seat = cls(api, memory)
         seat.sync()
-        with seat._checking():
+        with seat._talk.checking():
             if not seat.checks.log.knows(log_key):
                 raise CheckError("terms_mismatch", "the seat was claimed under another log key")
             seat.checks.receipt(0)
@@ -112,9 +105,25 @@ class SeatClient:
         return self.memory.seat
 
     @property
+    def stopped(self) -> CheckError | None:
+        """The check that failed; nothing is done after it, also by a program started later."""
+        return self._talk.stopped
+
+    @property
     def hand(self) -> Hand:
         """The newest hand, as far as its public events tell."""
         return self.checks.chain.hand
+
+    @property
+    def ended(self) -> int:
+        """The number of the newest hand that has ended; 0 if there is none."""
+        hand = self.checks.chain.table.hand
+        return 0 if hand is None else hand.number if hand.is_final else hand.number - 1
+
+    @property
+    def notes_path(self) -> Path:
+        """Where the notes of the newest hand that has ended are, or else of the newest one."""
+        return self.memory.notes_path(self.ended or self.hand.number)
 
     def sync(self, wait: int = 0) -> list[Event]:
         """Fetch what is new and check it.
@@ -128,12 +137,7 @@ class SeatClient:
         Raises:
             CheckError: Something does not follow from what was there before. Spec: OPEN-2.
         """
-        with self._checking():
-            events = self.checks.chain.sync(wait)
-            self.checks.follow(events)
-            if events:
-                self._save_notes()
-        return events
+        return self._talk.sync(wait)
 
     def standing(self) -> Standing:
         """How the play stands after the newest event that is known here, as the service says it.
@@ -152,16 +156,16 @@ class SeatClient:
 
     def cards(self) -> list[HeldCard]:
         """This seat's cards of the hand, each proved now. Spec: OPEN-3."""
-        with self._checking():
-            return self._prove(self._fetch_cards())
+        with self._talk.checking():
+            return self._prove(self._talk.cards())
 
     def moves(self) -> list[Answer]:
         """What this seat may do, at a table with a referee, as the service lists it.
 
         Every card named is one that was proved to this seat.
         """
-        with self._checking():
-            answer = self._fetch_cards()
+        with self._talk.checking():
+            answer = self._talk.cards()
             self._prove(answer)
             moves: list[Answer] = answer["moves"]
             for move in moves:
@@ -178,7 +182,7 @@ class SeatClient:
             received = () if unseen or self.seat in layout.out else received
         if any(place not in self.checks.proved for place in received):
             raise CheckError("card_missing", "the service keeps a card of this seat back")
-        self._save_notes()
+        self._talk.save_notes()
         return held
 
     # --- before the deal ------------------------------------------------------------------------
@@ -190,13 +194,13 @@ class SeatClient:
             mine.suits.append(suit)
             self.memory.save()
         message = declare_message(hand.terms, hand.number, self.seat, hand.commitment, suit)
-        self._put("trump", {"suit": suit}, message)
+        self._talk.put("trump", {"suit": suit}, message)
 
     def seal(self) -> None:
         """Draw this hand's secret, keep it, and send its seal. Spec: SEED-2, SEAL-1."""
         hand, mine = self._enter()
         message = seal_message(hand.terms, hand.number, self.seat, hand.commitment, mine.seal)
-        self._put("seal", {"seal": mine.seal.hex()}, message)
+        self._talk.put("seal", {"seal": mine.seal.hex()}, message)
 
     def open_seed(self) -> None:
         """Check the head, then open the seed that is due. Spec: OPEN-1, OPEN-2.
@@ -207,7 +211,7 @@ class SeatClient:
             StateError: No seed of this seat is due.
             CheckError: Something does not hold; the seed stays closed.
         """
-        with self._checking():
+        with self._talk.checking():
             hand = self.hand
             opened = self.checks.head(hand)
             mine = self.memory.hands[hand.number]
@@ -215,7 +219,7 @@ class SeatClient:
             self.memory.save()
         seed = mine.seed(hand.epoch)
         body = {"epoch": hand.epoch, "head": opened.head.hex(), "seed": seed.hex()}
-        self._put("seed", body, open_message(opened.head, hand.epoch, self.seat, seed))
+        self._talk.put("seed", body, open_message(opened.head, hand.epoch, self.seat, seed))
 
     def _enter(self) -> tuple[Hand, HandMemory]:
         """This hand's memory, made and saved with a fresh secret when it is first needed."""
@@ -236,7 +240,8 @@ class SeatClient:
 
     def show(self, places: Sequence[Place]) -> None:
         """Lay cards open."""
-        self._act({"type": "show", "seat": self.seat, "cards": [list(place) for place in places]})
+        cards = [list(place) for place in places]
+        self._talk.act({"type": "show", "seat": self.seat, "cards": cards})
 
     def play(self, move: Answer) -> None:
         """Make a move: one of `moves`, with `amount` where it has one, or an action."""
@@ -245,13 +250,13 @@ class SeatClient:
         if action["type"] == "discard":
             self.discard([Place(*card) for card in action["cards"]])
         else:
-            self._act(action)
+            self._talk.act(action)
 
     def discard(self, places: Sequence[Place]) -> None:
         """Throw cards face down. The lock is computed here, and must be the one logged."""
         hand, cards = self.hand, tuple(sorted(places))
-        with self._checking():
-            following = self._fetch_cards()["next_discard"]
+        with self._talk.checking():
+            following = self._talk.next_discard()
             k, salt = int(following["k"]), unhex(following["salt"], 32)
             lock = self.checks.lock(self.hand, k, salt, cards)
         action = {"type": "discard", "seat": self.seat, "cards": [list(card) for card in cards]}
@@ -265,16 +270,10 @@ class SeatClient:
         if sent not in mine.thrown:
             mine.thrown.append(sent)
             self.memory.save()
-        self._act(action)
-        with self._checking():
+        self._talk.act(action)
+        with self._talk.checking():
             if self.hand.locks.get((self.seat, k)) != lock:
                 raise CheckError("lock_mismatch", "the log holds another lock than this discard's")
-
-    @property
-    def ended(self) -> int:
-        """The number of the newest hand that has ended; 0 if there is none."""
-        hand = self.checks.chain.table.hand
-        return 0 if hand is None else hand.number if hand.is_final else hand.number - 1
 
     def finish(self) -> bytes:
         """Once a hand has ended: keep the last receipt, and get the hand's file.
@@ -287,88 +286,11 @@ class SeatClient:
         number = self.ended
         if not number:
             raise StateError("too_early", "no hand has ended yet")
-        with self._checking():
+        with self._talk.checking():
             end = [e for e in self.checks.chain.events_of(number) if e.TYPE in _ENDS]
             self.checks.receipt(end[-1].header.seq)
-            content = self._api.content(f"/v1/tables/{self.memory.table}/hands/{number}/transcript")
+            content = self._talk.file(number)
             self.checks.file(number, content)
             self.checks.notes.save(number)
-            self._save_notes()
+            self._talk.save_notes()
         return content
-
-    # --- the conversation -----------------------------------------------------------------------
-
-    @property
-    def _path(self) -> str:
-        return f"/v1/tables/{self.memory.table}/hands/{self.hand.number}"
-
-    @property
-    def notes_path(self) -> Path:
-        """Where the notes of the newest hand that has ended are, or else of the newest one."""
-        return self.memory.notes_path(self.ended or self.hand.number)
-
-    def _save_notes(self) -> None:
-        """Keep the newest hand's notes, and the newest checkpoint with them. Spec: NOTE-1."""
-        self.checks.notes.save()
-        if self.memory.checkpoint != self._kept:
-            self.memory.save()
-            self._kept = self.memory.checkpoint
-
-    def _fetch_cards(self) -> Answer:
-        """The answer with this seat's cards, at a moment that the chain has come to as well."""
-        seq = -1
-        for _ in range(_TRIES):
-            answer = self._api.get(f"{self._path}/seats/{self.seat}/cards")
-            seq = int(answer["seq"])
-            if seq > self.checks.chain.seq:
-                self.sync()
-            if seq == self.checks.chain.seq:
-                self.checks.roots()
-                return answer
-        if seq > self.checks.chain.seq:
-            raise CheckError("events_missing", "an answer goes beyond the events that are shown")
-        # Events came faster than answers: a slow line, and nobody's fault.
-        raise ApiError("too_early", 0, "the table moves on while cards are fetched", retryable=True)
-
-    def _put(self, what: str, body: dict[str, Any], message: bytes) -> None:
-        if self.memory.signing_key is not None:
-            body["sig"] = sign(self.memory.signing_key, message).hex()
-        with self._checking():
-            self._take(self._api.put(f"{self._path}/seats/{self.seat}/{what}", body))
-
-    def _act(self, action: dict[str, Any]) -> None:
-        with self._checking():
-            self._take(self._api.post(f"{self._path}/actions", {"actions": [action]}))
-
-    def _take(self, answer: Answer) -> None:
-        """Fold what a write has logged, and keep its receipt."""
-        self.checks.follow(self.checks.chain.accept(answer))
-        if items := answer["events"]:
-            self.checks.receipt(int(items[-1]["seq"]), str(answer["receipt"]))
-            self._save_notes()
-
-    @contextmanager
-    def _checking(self) -> Iterator[None]:
-        """Whatever fails in here stops this client for good, with the evidence on its disk."""
-        if self.stopped is not None:
-            raise self.stopped
-        try:
-            yield
-        except StateError:
-            raise  # a step that is not due: the caller's mistake, no fault of the service
-        except CheckError as failure:
-            self._stop(failure)
-            raise
-        except (FairdealError, ValueError, KeyError, TypeError, IndexError) as error:
-            malformed = CheckError("answer_malformed", f"an answer cannot be read: {error!r}")
-            self._stop(malformed)
-            raise malformed from error
-
-    def _stop(self, failure: CheckError) -> None:
-        if self.stopped is None:
-            self.stopped = failure
-            # On a full disk the failure itself must still be told.
-            with suppress(OSError):
-                self.memory.keep_evidence(
-                    {"code": failure.code, "why": str(failure), **failure.evidence}
-                )
