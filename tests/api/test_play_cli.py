@@ -11,16 +11,19 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from fairdeal.cards import Card
+from fairdeal.codecs import Place
 from fairdeal.events import parse_event
 from fairdeal.games import game_named, rules_of
+from fairdeal.games.base import Layout
 from fairdeal.hand import Hand
-from fairdeal_api.client import Standing
+from fairdeal_api.client import SeatClient, Standing
 from fairdeal_api.players import View
 from fairdeal_api.terminal import boards, results, rules
 from fairdeal_api.terminal.boards import worth
@@ -649,13 +652,16 @@ def test_a_bot_that_is_slow_accuses_nobody():
 def test_a_bot_looks_again_when_its_new_cards_bring_its_turn(monkeypatch):
     """Control: who gets them and is not on turn waits for the next event."""
     turns, proved = [(1,), (0,)], []
-    client = SimpleNamespace(
+
+    class Seat(SimpleNamespace):
+        unproved = property(lambda _: not proved)
+
+    client = Seat(
         seat=0,
         hand=SimpleNamespace(number=1),
         standing=lambda: Standing(turns[0], {}),
         cards=lambda: proved.append(turns.pop(0)),
     )
-    monkeypatch.setattr("fairdeal_api.terminal.bots.has_new_cards", lambda _: not proved)
     monkeypatch.setattr("fairdeal_api.terminal.bots.might_pull", lambda _: False)
     bot = Bot.__new__(Bot)
     bot.client = client
@@ -663,6 +669,26 @@ def test_a_bot_looks_again_when_its_new_cards_bring_its_turn(monkeypatch):
     assert proved == [(1,)]
     turns[0] = (1,)
     assert not bot._move()
+
+
+@pytest.mark.parametrize(
+    ("changes", "unproved"),
+    [
+        ({}, ()),
+        ({"looked": frozenset({0})}, (Place(0, 3),)),
+        ({"looked": frozenset({0}), "out": frozenset({0})}, ()),
+        ({"refereed": False}, (Place(0, 3),)),
+    ],
+)
+def test_a_seat_does_not_ask_for_cards_that_it_may_not_see(changes, unproved):
+    """AZI-3, AZI-5: who is blind or sits out would ask again and again while others think."""
+    layout = Layout(1, 0, ((Place(0, 0), Place(0, 3)), ()), (), (0, 0), refereed=True)
+    table = SimpleNamespace(ruleset={"blind": True})
+    hand = SimpleNamespace(layout=replace(layout, **changes), table=table)
+    client = SeatClient.__new__(SeatClient)
+    client.memory = SimpleNamespace(seat=0)
+    client.checks = SimpleNamespace(chain=SimpleNamespace(hand=hand), proved={Place(0, 0): None})
+    assert client.unproved == unproved
 
 
 # --- what is told -------------------------------------------------------------------------------

@@ -154,6 +154,19 @@ class SeatClient:
             raise StateError("too_early", "the service does not say whose turn it is")
         return chain.standing
 
+    @property
+    def unproved(self) -> tuple[Place, ...]:
+        """Where cards lie that this seat may see, and that were not proved to it yet."""
+        layout = self.hand.layout
+        if layout is None:
+            return ()
+        if layout.refereed:
+            is_blind = self.hand.table.ruleset.get("blind") and self.seat not in layout.looked
+            if is_blind or self.seat in layout.out:
+                return ()  # asking does not help. Spec: AZI-3, AZI-5
+        received = layout.received[self.seat]
+        return tuple([place for place in received if place not in self.checks.proved])
+
     def cards(self) -> list[HeldCard]:
         """This seat's cards of the hand, each proved now. Spec: OPEN-3."""
         with self._talk.checking():
@@ -175,12 +188,7 @@ class SeatClient:
     def _prove(self, answer: Answer) -> list[HeldCard]:
         """The cards of an answer, each proved, and none left out that this seat may see."""
         held = [self.checks.card(item) for item in answer["cards"]]
-        layout = self.hand.layout
-        received = layout.received[self.seat] if layout else ()
-        if layout is not None and layout.refereed:
-            unseen = self.hand.table.ruleset.get("blind") and self.seat not in layout.looked
-            received = () if unseen or self.seat in layout.out else received
-        if any(place not in self.checks.proved for place in received):
+        if self.unproved:
             raise CheckError("card_missing", "the service keeps a card of this seat back")
         self._talk.save_notes()
         return held

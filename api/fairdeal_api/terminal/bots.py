@@ -114,13 +114,6 @@ def held_by(client: SeatClient) -> list[HeldCard]:
     ]
 
 
-def has_new_cards(client: SeatClient) -> bool:
-    """Whether cards have come to a seat that were not proved to it yet."""
-    layout = client.hand.layout
-    received = layout.received[client.seat] if layout else ()
-    return any(place not in client.checks.proved for place in received)
-
-
 def might_pull(client: SeatClient) -> bool:
     """Whether a seat holds four cards of one suit in Kozel: then it may have a move off turn."""
     if client.hand.table.game != "kozel":
@@ -237,7 +230,7 @@ class Bot(threading.Thread):
     def _move(self) -> bool:
         client = self.client
         is_awaited = client.seat in client.standing().turn
-        if not is_awaited and has_new_cards(client):
+        if not is_awaited and client.unproved:
             client.cards()
             return True  # with them events may have come that make it this seat's turn
         if not is_awaited and not might_pull(client):

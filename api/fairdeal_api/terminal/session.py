@@ -19,7 +19,6 @@ from fairdeal_api.terminal.bots import (
     OVERTAKEN,
     Pace,
     do_duty,
-    has_new_cards,
     held_by,
     look_around,
     might_pull,
@@ -127,7 +126,7 @@ class Session:
             self._follow(0)
         if self._hand.phase is not Phase.PLAYING:
             return
-        if has_new_cards(self._client):
+        if self._client.unproved:
             self._take_cards()
         self._move()
 
