@@ -1,4 +1,4 @@
-"""What is wrong with a value, in a sentence's end: pydantic's own words are for programmers."""
+"""What libraries find wrong, in our words: their own are for programmers."""
 
 from __future__ import annotations
 
@@ -38,3 +38,9 @@ def fault_in_words(fault: ErrorDetails) -> str:
     if fault["type"] == "value_error":
         return str(context["error"]).removesuffix(".")
     return _WORDS.get(fault["type"], "cannot be this").format(**context)
+
+
+def failure_in_words(error: OSError) -> str:
+    """What the system has refused, and of which file: `hands/log.vkey: Permission denied`."""
+    what = error.filename or "A file or the output"
+    return f"{what}: {error.strerror or type(error).__name__}"

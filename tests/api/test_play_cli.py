@@ -237,7 +237,10 @@ def test_what_cannot_be_is_said(tmp_path, arguments, words):
     ("arguments", "words"),
     [
         (["mus", "--rule", "target=41"], "/ruleset/target"),
-        (["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"], "unreachable"),
+        (
+            ["mus", "--url", "http://127.0.0.1:1", "--key", "fd_live_x"],
+            "unreachable: Connection refused (GET ",
+        ),
     ],
 )
 def test_what_the_service_refuses_is_said(tmp_path, arguments, words):
@@ -246,6 +249,15 @@ def test_what_the_service_refuses_is_said(tmp_path, arguments, words):
     assert "The game cannot go on." in out
     assert words in out
     assert "service.started" not in out  # its log is for a service that has failed
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+    """And it is no fault of the service, whose log has nothing to do with it."""
+    (tmp_path / "out").write_text("a file where the folder should be")
+    code, out = play(tmp_path, "azi", "--auto")
+    assert code == 1
+    assert re.search(r"^The game cannot go on\. \S*/out/\S+: Not a directory\.$", out, re.MULTILINE)
+    assert "service.started" not in out
 
 
 # --- what is typed ------------------------------------------------------------------------------

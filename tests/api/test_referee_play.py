@@ -645,7 +645,10 @@ def test_the_reference_client_plays(shared, key, vkey, tmp_path, game, ruleset):
                 "cards": [{"card": card.card, "state": "held"} for card in held],
                 "moves": seat.moves(),
             }
+            asked = len(calls.sent)
             seat.play(greedy(view_of(game, own, seat.standing().play)))
+            # Its cards were just asked for: what locks a discard is known.
+            assert not [sent for sent in calls.sent[asked:] if sent.endswith("/cards")]
             # The answer to its move has told it, too.
             asked = len(calls.sent)
             state = operator.state()

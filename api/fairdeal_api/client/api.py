@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from typing import Any, Final, Self, TypeVar
@@ -164,7 +165,9 @@ class Api:
             except httpx2.InvalidURL as error:
                 raise ApiError("unreachable", 0, f"{error} ({self.url})", retryable=False) from None
             except httpx2.RequestError as error:
-                failure = ApiError("unreachable", 0, f"{error} ({method} {path})", retryable=True)
+                failure = ApiError(
+                    "unreachable", 0, f"{_why(error)} ({method} {path})", retryable=True
+                )
             else:
                 if not answer.is_success:
                     failure = ApiError.of(f"{method} {path}", answer)
@@ -181,6 +184,11 @@ class Api:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
         raise AssertionError("the loop above returns or raises")
+
+
+def _why(error: httpx2.RequestError) -> str:
+    """Why there was no answer, without the number that Python puts before what the system says."""
+    return re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
 
 
 def new_key() -> str:

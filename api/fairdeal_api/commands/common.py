@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from fairdeal_api.settings import ConfigurationError, load
 from fairdeal_api.stopping import Stopped, heard
 from fairdeal_api.system import EXIT_LOST, Overtaken, StartRefused, mute
-from fairdeal_api.wording import fault_in_words
+from fairdeal_api.wording import failure_in_words, fault_in_words
 
 # These are texts to the settings. A Path could not tell an empty one, which is a variable that is
 # not set, from the folder that the command happens to be started in.
@@ -96,8 +96,7 @@ class Commands(TyperGroup):
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise  # who read us has gone, and Click ends without a word
-            what = error.filename or "A file or the output"
-            fail(f"{what}: {error.strerror or type(error).__name__}.")
+            fail(f"{failure_in_words(error)}.")
         except Exception as error:
             # Only a command that opens a database pays for the import.
             if not isinstance(error, sys.modules["apsw"].Error if "apsw" in sys.modules else ()):

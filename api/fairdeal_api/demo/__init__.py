@@ -34,6 +34,7 @@ from fairdeal_api.demo.processes import Seat
 from fairdeal_api.demo.screen import Screen
 from fairdeal_api.terminal.house import House
 from fairdeal_api.terminal.processes import RunError, Service, ended_by_signals
+from fairdeal_api.wording import failure_in_words
 
 _OUT: Final = Path("demo-hands")
 
@@ -52,7 +53,10 @@ def run(arguments: Sequence[str] = ()) -> int:
     try:
         with ended_by_signals():
             good = _demo(plans, screen, folder, options.out)
-    except (RunError, ApiError, CheckError, OSError) as error:
+    except OSError as error:
+        screen.fault(f"The demo failed. {failure_in_words(error)}.")
+        return 1
+    except (RunError, ApiError, CheckError) as error:
         screen.fault(f"The demo failed. {error}")
         return 1
     except KeyboardInterrupt:

@@ -26,6 +26,7 @@ from fairdeal_api.terminal.records import Records
 from fairdeal_api.terminal.screen import TableScreen
 from fairdeal_api.terminal.seating import TITLES, YOU, Company
 from fairdeal_api.terminal.session import Session
+from fairdeal_api.wording import failure_in_words
 
 _SECONDS_A_MOVE: Final = 0.6
 _AZI_SEATS: Final = 4
@@ -128,7 +129,10 @@ def play(options: Options) -> int:
             f"The game cannot go on: what the service says does not hold ({error.code}). {error}."
         )
         return 1
-    except (RunError, ApiError, FairdealError, OSError) as error:
+    except OSError as error:
+        screen.fault(f"The game cannot go on. {failure_in_words(error)}.")
+        return 1
+    except (RunError, ApiError, FairdealError) as error:
         screen.fault(f"The game cannot go on. {error}")
         refused = isinstance(error, ApiError) and 400 <= error.status < 500
         if house.is_ours and not refused:  # a service that has answered has no more to say
