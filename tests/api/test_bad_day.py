@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import socket
 import threading
 import time
@@ -12,7 +13,7 @@ import httpx2
 import pytest
 
 from tests.api.proxy import FAULTS, Proxy
-from tests.api.test_play_cli import HURRIED, play
+from tests.api.test_play_cli import HURRIED, LIMIT, play, start
 from tests.api.test_process import new_key, serving
 
 
@@ -57,12 +58,15 @@ def another_card(path, body):
 
 
 def another_time(path, body):
-    """The service shows the seals with another time than it has logged."""
+    """The service shows the opened seeds with another time than it has logged.
+
+    The step after them comes in the same answer, and does not follow.
+    """
     if "/events" not in path:
         return body
     answer = json.loads(body)
     for item in answer["events"]:
-        if '"type":"seeds.sealed"' in item["event"]:
+        if '"type":"seeds.opened"' in item["event"]:
             item["event"] = re.sub(r'\.\d{3}Z"', '.999Z"', item["event"])
     return json.dumps(answer).encode()
 
@@ -94,6 +98,30 @@ def test_a_lie_is_said_and_its_evidence_stays(shared, tmp_path, lie, code, words
     table = re.search(r"table (tbl_\w+)", out)[1]
     answer = httpx2.get(f"{url}/v1/tables/{table}/events").json()
     assert '"type":"table.closed"' in answer["events"][-1]["event"]  # nobody waits for this seat
+
+
+def test_evidence_that_cannot_be_copied_is_left(shared, tmp_path):
+    """The folder for it has gone in the meantime; as with a disk that is full."""
+    url, key = shared
+
+    def lie(path, body):
+        if path.endswith("/cards"):
+            for folder in tmp_path.glob("out/azi-*"):
+                if folder.is_dir():
+                    shutil.rmtree(folder)
+                    folder.touch()
+        return another_card(path, body)
+
+    with Proxy(url).running() as proxy:
+        proxy.change = lie
+        arguments = "azi", "--seats", "2", "--auto", "--url", proxy.url, "--key", key
+        with start(tmp_path, *arguments) as process:
+            out, err = process.communicate(timeout=LIMIT)
+    assert (process.returncode, err) == (1, ""), out
+    assert "Not a directory" in out
+    (folder,) = (tmp_path / "tmp").iterdir()
+    assert str(folder) in out
+    assert list(folder.rglob("evidence.json"))
 
 
 # --- a service that goes away -------------------------------------------------------------------

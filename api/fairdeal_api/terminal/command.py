@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -120,7 +120,7 @@ def play(options: Options) -> int:
         log_key=pinned,
         waiting=lambda _: screen.line(("The service does not answer. Waiting...", "italic")),
     )
-    kept: list[Path] = []
+    kept = _Kept()
     try:
         with ended_by_signals(), contextlib.ExitStack() as stack:
             good = _play(options, company, ruleset, screen, house, stack, kept)
@@ -143,8 +143,9 @@ def play(options: Options) -> int:
         screen.fault("Stopped.")
         return 130
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        _tell_kept(screen, kept)
+        if kept.failure is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        _tell_kept(screen, kept, folder)
     return 0 if good else 1
 
 
@@ -166,7 +167,7 @@ def _play(
     screen: TableScreen,
     house: House,
     stack: contextlib.ExitStack,
-    kept: list[Path],
+    kept: _Kept,
 ) -> bool:
     screen.title(f"{TITLES[company.game]}, {company.seats} seats")
     if not options.url:
@@ -224,28 +225,44 @@ def _hands(options: Options, company: Company, screen: TableScreen, session: Ses
             return
 
 
-def _rescue(kept: list[Path], records: Records, table: Table, house: House) -> None:
+@dataclass(slots=True)
+class _Kept:
+    """What was copied for the player out of the seats' folders, and why not all of it was."""
+
+    files: list[Path] = field(default_factory=list)
+    failure: OSError | None = None
+
+
+def _rescue(kept: _Kept, records: Records, table: Table, house: House) -> None:
     """Keep what only the seats' folders hold, before they are taken away. Spec: OPEN-2.
 
     Nobody will ask a service of ours for anything again; its evidence is kept all the same.
     """
     for seat in sorted(table.folder.iterdir()):
         if (seat / "evidence.json").exists() or (seat.name == OWN_FOLDER and not house.is_ours):
-            kept += records.rescue(seat, "" if seat.name == OWN_FOLDER else f"{seat.name}-")
+            try:
+                kept.files.extend(
+                    records.rescue(seat, "" if seat.name == OWN_FOLDER else f"{seat.name}-")
+                )
+            except OSError as error:
+                kept.failure = error
 
 
-def _tell_kept(screen: TableScreen, kept: Sequence[Path]) -> None:
-    if not kept:
-        return
-    if any("evidence" in path.name for path in kept):
+def _tell_kept(screen: TableScreen, kept: _Kept, folder: Path) -> None:
+    if any("evidence" in path.name for path in kept.files):
         screen.line(
             "What it showed is kept, with your receipts. Play no more there, and show these files "
             "to others. They hold your opened seeds, and no other secret:"
         )
-    else:
+    elif kept.files:
         screen.line("Kept of the hand that has not ended for you, with your receipts:")
-    for path in kept:
+    for path in kept.files:
         screen.whole("saved ", str(path))
+    if kept.failure is not None:
+        screen.fault(
+            f"Not all that should be kept could be copied. {failure_in_words(kept.failure)}. It is "
+            f"still in {folder}, with secrets that are for nobody else: save it from there."
+        )
 
 
 def _welcome(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -75,20 +75,29 @@ class Records:
         self.files.append(file)
         return file
 
-    def rescue(self, seat: Path, name: str = "") -> list[Path]:
+    def rescue(self, seat: Path, name: str = "") -> Iterator[Path]:
         """Keep what a seat's folder holds of an end before the end: evidence, and open notes.
 
         Args:
             seat: The folder; its secrets stay there.
             name: In the names of the files, for a seat that is not the player's own.
+
+        Yields:
+            Each file that was not there before, once it is.
+
+        Raises:
+            OSError: One cannot be written, and is not there.
         """
-        kept = []
         for path in sorted((*seat.glob("evidence*.json"), *seat.glob("hand-*.notes.json"))):
             target = self.folder / f"{name}{path.name}"
-            if not target.exists():
+            if target.exists():
+                continue
+            try:
                 shutil.copyfile(path, target)
-                kept.append(target)
-        return kept
+            except OSError:
+                target.unlink(missing_ok=True)  # a part of it shows nobody anything
+                raise
+            yield target
 
     def notes_of(self, file: Path) -> Path:
         """The notes that belong to a file."""
