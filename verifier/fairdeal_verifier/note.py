@@ -21,7 +21,7 @@ MAX_SIGNATURES = 64
 MAX_PATH = 64
 _ED25519 = b"\x01"
 _NAME = re.compile(r"[!-*,-~]+")  # U+0021..U+007E without `+`
-_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}")
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
 _KEY_ID = re.compile(r"[0-9a-f]{8}")
 _SIGNATURE = re.compile(r"— ([!-*,-~]+) ([A-Za-z0-9+/=]+)")
 

@@ -33,10 +33,13 @@ def check_chain(file: HandFile) -> Check:
             if body["prev"] != before.head:
                 return Check("chain", FAIL, f"{where}, does not name the one before", values)
         before = step
-    if opened.body["seq"] < 1 or (
-        opened.body["seq"] == 1 and opened.body["prev"] != file.table.head
-    ):
-        return Check("chain", FAIL, "the hand does not follow the table's opening", values)
+    seq, prev = opened.body["seq"], opened.body["prev"]
+    if seq < 2 * file.hand - 1:
+        # Each hand before this one took two events at least: it was opened, and it ended.
+        note = f"hand {file.hand} cannot have begun as step {seq} of its table"
+        return Check("chain", FAIL, note, values)
+    if not prev or (seq == 1 and prev != file.table.head):
+        return Check("chain", FAIL, "the hand does not name the step before it", values)
     return Check("chain", PASS, "", values)
 
 
