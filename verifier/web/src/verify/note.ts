@@ -10,7 +10,7 @@ const BASE64 = "[A-Za-z0-9+/=]+";
 const VKEY = new RegExp(`^(${NAME})\\+([0-9a-f]{8})\\+(${BASE64})$`);
 const LINE = new RegExp(`^— (${NAME}) (${BASE64})$`);
 /** No log has more entries than these digits can count. */
-const COUNT = "(0|[1-9][0-9]{0,19})";
+const COUNT = "(0|[1-9][0-9]{0,15})";
 const INDEX = new RegExp(`^index ${COUNT}$`);
 const SIZE = new RegExp(`^${COUNT}$`);
 const ORIGIN = new RegExp(`^${NAME}$`);

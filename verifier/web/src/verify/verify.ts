@@ -130,8 +130,10 @@ function* checkChain(file: HandFile, findings: Findings): Generator<void> {
     if (step.body.hand !== opened.body.hand) fault ||= `${where}another hand`;
     if (step.body.at < before.body.at) fault ||= `${where}the time goes back (EVT-2)`;
     // A table's events between its opening and this hand are not in the file.
+    // Each hand before took two of them at least, and the newest one is named, whichever it is.
+    if (index === 1 && step.seq < 2 * opened.body.hand - 1) fault ||= `${where}hand ${opened.body.hand} cannot have begun so early`;
     if (index === 1 && step.seq !== 1) {
-      if (step.seq < 1) fault ||= `${where}no event can stand before table.opened`;
+      if (step.body.prev === "") fault ||= `${where}the event before is not named (EVT-2)`;
     } else {
       if (step.body.prev !== hex(before.digest)) fault ||= `${where}prev is not the digest of the event before (EVT-2)`;
       if (index > 1 && step.seq !== before.seq + 1) fault ||= `${where}seq does not follow (EVT-2)`;
