@@ -256,7 +256,7 @@ class HandDealt(HandEvent):
         "hand": _HAND,
         "deck_root": _DIGEST,
         "first": SEAT,
-        "positions": by_seat(list_of(POSITION)),
+        "positions": by_seat(list_of(POSITION, empty=True)),
         "indicator": nullable(CARD),
         "shown": list_of(SHOWN, empty=True),
         "beacon": NULL,
@@ -409,7 +409,7 @@ class HandAborted(HandEvent):
 Discards = Mapping[int, tuple[tuple[Place, ...], ...]]
 """What each seat threw: by k, then the cards in ascending order."""
 
-_DISCARDS: Final = by_seat(list_of(list_of(PLACE)), empty=True)
+_DISCARDS: Final = by_seat(list_of(list_of(PLACE, empty=True), empty=True), empty=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

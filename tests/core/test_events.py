@@ -165,8 +165,8 @@ NULLABLE = re.compile(
     r"|hand\.closed/result|play\.called/amount"
 )
 MAY_BE_EMPTY = re.compile(
-    r".*/(keys|sigs|contribute|missing|ruleset|match|result)|hand\.disclosed/discards"
-    r"|hand\.dealt/shown|play\.declared/seats"
+    r".*/(keys|sigs|contribute|missing|ruleset|match|result)|hand\.disclosed/discards(/\d){0,2}"
+    r"|hand\.dealt/(shown|positions/\d)|play\.declared/seats"
 )
 WORDS = re.compile(
     r"table\.opened/(origin|log_key|game|ruleset/.*)|play\.(called/call|declared/what)"
@@ -198,7 +198,8 @@ def bad_ones(value: Any, path: str) -> Iterator[Any]:
             if re.fullmatch(r"[0-9a-f]{32,}", value):
                 yield from (value.upper(), value[2:], value + "00", value[:-1] + "g")
         case list():
-            yield from ([None], [[]], [*value, None])
+            yield from ([None], [*value, None])
+            yield from () if MAY_BE_EMPTY.fullmatch(f"{path}/0") else ([[]],)
             yield from () if MAY_BE_EMPTY.fullmatch(path) else ([],)
             yield from (
                 (value[::-1], [value[0], *value], [*value, 10]) if SEATS.fullmatch(path) else ()
