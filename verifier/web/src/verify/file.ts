@@ -97,8 +97,7 @@ function faultOf(file: JsonObject): string {
   if (!MEMBERS.every((member) => member in file || member === "disclosed") || !members.every((member) => MEMBERS.includes(member))) {
     return "a member of the file is missing, or one is too many (FILE-1)";
   }
-  const { disclosed, openings } = file;
-  if (disclosed !== undefined && !DISCLOSED_KIND(disclosed, 10)) return "disclosed is not a server seed and discards (FILE-3)";
+  const { openings } = file;
   if (openings === undefined || !OPENINGS(openings, 10)) return "openings is not a list of openings (FILE-4)";
   if ((openings as unknown as Opening[]).some((opening) => opening.path.length > LONGEST_PATH)) return "an opening's path is longer than any tree is high";
   return "";
@@ -121,10 +120,12 @@ function* assemble(file: JsonObject, raws: readonly (Uint8Array | null)[]): Gene
   }
   const last = steps.at(-1);
   if (!last || steps.length < 2) return { fault: "the events do not begin a hand (FILE-2)" };
+  const seats = Number(steps[0]?.body["seats"]);
+  if (file["disclosed"] !== undefined && !DISCLOSED_KIND(file["disclosed"], seats)) return { fault: "disclosed is not a server seed and discards (FILE-3)" };
   const proof = typeof file["proof"] === "string" ? readReceipt(file["proof"]) : null;
   if (!proof) return { fault: "proof is no receipt (LOG-5)" };
   const { origin, lines } = proof.checkpoint;
-  if (lines.length !== 1 || lines[0]?.name !== origin) return { fault: "proof has another signature line than the log's one (FILE-5)" };
+  if (lines.length !== 1 || lines[0]?.name !== origin || lines[0].signature.length !== 64) return { fault: "proof has another signature line than the log's one (FILE-5)" };
   const disclosed = file["disclosed"] as unknown as { server_seed: string; discards: Record<string, Place[][]> } | undefined;
   const typed = steps as unknown as HandEvent[]; // readEvent has seen to the types
   return {
