@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Any
 
 from fairdeal.cards import french_deck, spanish_deck
@@ -73,10 +74,90 @@ def encoding() -> Answers:
         "byte order mark": "\ufeff" + good,
         "not an object": "[" + good + "]",
     }
+    hand = json.loads(good) | {"hand": 1}
+    del hand["unused_seed"]
+    closed = hand | {"type": "hand.closed"}
+    dealt = hand | {"type": "hand.dealt", "beacon": None, "deck_root": "00" * 32, "first": 0}
+    dealt |= {"indicator": None, "positions": {"0": [2, 0], "9": [1]}, "shown": []}
+    told = hand | {"type": "hand.disclosed", "server_seed": "00" * 32}
+    called = hand | {"type": "play.called", "seat": 9, "call": "no_mus", "amount": None}
+
+    def nested(depth: int) -> Any:  # noqa: ANN401 (JSON is anything)
+        return [] if depth == 1 else [nested(depth - 1)]
+
+    def long(size: int) -> str:
+        shortest = _text(closed | {"result": {"a": ""}})
+        return shortest.replace('""', f'"{"a" * (size - len(shortest))}"')
+
+    first = good.replace(',"prev":"' + "01" * 32 + '"', ',"prev":""')
+    more = [
+        good.replace('"seq":3', '"seq":9007199254740991'),
+        first.replace('"seq":3', '"seq":0'),
+        *(
+            good.replace("2025-11-29T21:00:00.123Z", at)
+            for at in (
+                "2000-01-01T00:00:00.000Z",
+                "2024-02-29T23:59:59.999Z",
+                "9999-12-31T00:00:00.000Z",
+            )
+        ),
+        _text(closed | {"result": None}),
+        _text(closed | {"result": {}}),
+        _text(closed | {"result": {"a_0": " ~!#[]^", "b": '\\"', "c": [True, None, -1]}}),
+        _text(closed | {"result": {"a": nested(14)}}),
+        _text(closed | {"hand": 2**32 - 1, "result": {"a": 1 - 2**53}}),
+        long(65_535),
+        _text(dealt),
+        _text(dealt | {"positions": {"0": []}}),
+        _text(told | {"discards": {}}),
+        _text(told | {"discards": {"3": [], "4": [[]], "5": [[[32, 255], [0, 0]]]}}),
+        _text(called),
+        _text(called | {"amount": 2**53 - 1}),
+    ]
+    bad |= {
+        "-2^53": _text(closed | {"result": {"a": -(2**53)}}),
+        "29 February 2100": good.replace("2025-11-29", "2100-02-29"),
+        "the year 1999": good.replace("2025", "1999"),
+        "hour 24": good.replace("T21", "T24"),
+        "delete": _text(closed | {"result": {"a": "\x7f"}}),
+        "a letter that is not ASCII": _text(closed | {"result": {"a": "\xe9"}}),
+        "an escaped control character": _text(closed | {"result": {"a": "\n"}}),
+        "an escaped slash": _text(closed | {"result": {"a": "/"}}).replace('/"}', '\\/"}'),
+        "an upper-case key": _text(closed | {"result": {"A": 0}}),
+        "an empty key": _text(closed | {"result": {"": 0}}),
+        "keys not in order within": _text(closed | {"result": {"a": 0, "b": 1}}).replace(
+            '"a":0,"b":1', '"b":1,"a":0'
+        ),
+        "a key twice within": _text(closed | {"result": {"a": 0}}).replace('"a":0', '"a":0,"a":0'),
+        "a float within": _text(closed | {"result": {"a": 1}}).replace('"a":1', '"a":1.0'),
+        "a list for an object": _text(closed | {"result": []}),
+        "nested 17 deep": _text(closed | {"result": {"a": nested(15)}}),
+        "65,536 bytes": long(65_536),
+        "hand 0": _text(closed | {"hand": 0, "result": None}),
+        "hand 2^32": _text(closed | {"hand": 2**32, "result": None}),
+        "no hand": _text(closed | {"result": None}).replace('"hand":1,', ""),
+        "a hand of a table": good.replace('"prev"', '"hand":1,"prev"'),
+        "seat 10": _text(called | {"seat": 10}),
+        "seat 10 as a key": _text(dealt | {"positions": {"10": [0]}}),
+        "a seat with a leading zero": _text(dealt | {"positions": {"00": [0]}}),
+        "no seats": _text(dealt | {"positions": {}}),
+        "position 256": _text(dealt | {"positions": {"0": [256]}}),
+        "epoch 33": _text(told | {"discards": {"0": [[[33, 0]]]}}),
+        "a word of 17 letters": _text(called | {"call": "a" * 17}),
+        "a word with a digit": _text(called | {"call": "mus1"}),
+        "an amount below 0": _text(called | {"amount": -1}),
+        "a beacon": _text(dealt | {"beacon": {}}),
+        "an unknown type": good.replace("table.closed", "table.paused"),
+    }
     return {
-        "valid": [good],
+        "valid": [good, *more],
         "invalid": [{"case": case, "event": event} for case, event in bad.items()],
     }
+
+
+def _text(event: Answers) -> str:
+    """As ENC-1 has it, whatever is in it."""
+    return json.dumps(event, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def hashing() -> Answers:
@@ -208,6 +289,7 @@ def log() -> Answers:
             {"index": index, "size": size, "receipt": book.receipt(index, size).text()}
             for index, size in ((0, 1), (0, 2), (4, 5), (2, 7), (8, 9), (0, 9))
         ],
+        "malformed": [{"case": case, "receipt": text} for case, text in _malformed(book).items()],
         "consistency": [
             {"old": old, "size": 9, "path": [n.hex() for n in book.tree.consistency_path(old)]}
             for old in range(1, 10)
@@ -216,6 +298,35 @@ def log() -> Answers:
         "tiles": [
             {"level": t.level, "index": t.number, "width": t.width, "path": t.path} for t in tiles
         ],
+    }
+
+
+def _malformed(book: Book) -> dict[str, str]:
+    """What is no receipt. Spec: LOG-2..5."""
+    good = book.receipt(0, 9).text()
+    first = good.split("\n")[2]
+    line = good.split("\n")[-2]
+    return {
+        "a newline too many": good + "\n",
+        "no newline at the end": good[:-1],
+        "carriage returns": good.replace("\n", "\r\n"),
+        "another header": good.replace("@v1", "@v2"),
+        "no index": good.replace("index 0\n", ""),
+        "a leading zero": good.replace("index 0", "index 00"),
+        "a sign": good.replace("index 0", "index +0"),
+        "an index of 17 digits": good.replace("index 0", "index 1" + "0" * 16),
+        "a size of 17 digits": good.replace("\n9\n", "\n1" + "0" * 16 + "\n"),
+        "an extra line": good.replace("\nindex", "\nextra AAAA\nindex"),
+        "an extension line": good.replace(f"\n\n{line[:3]}", f"\nmore\n\n{line[:3]}"),
+        "base64 that is not padded": good.replace(first, first.rstrip("=")),
+        "base64 that is not canonical": good.replace(first, first[:-2] + "B="),
+        "a hash of 31 bytes": good.replace(first, "A" * 40 + "AA=="),
+        "no signature": good.replace(line + "\n", ""),
+        "a hyphen for the dash": good.replace("\u2014", "-"),
+        "a signature's name with a plus": good.replace("\u2014 vectors", "\u2014 vec+tors"),
+        "a signature that is a key id alone": good.replace(
+            line, line[: line.rindex(" ")] + " AAAAAA=="
+        ),
     }
 
 

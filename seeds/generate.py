@@ -17,9 +17,11 @@ from seeds.hands import valid_hands
 from seeds.local import Book
 from seeds.noted import noted_hands
 from seeds.played import lies, matches, played_hands
+from seeds.readings import readings
 from seeds.witnessed import witnessed_hands
 
 HERE = Path(__file__).parent
+VERDICTS = {0: "VERIFIED", 1: "FAILED", 3: "INCOMPLETE", 4: "UNREADABLE"}
 
 
 def vectors() -> dict[str, bytes]:
@@ -51,6 +53,16 @@ def vectors() -> dict[str, bytes]:
             kept = broken.name.removesuffix("_fail") + ".receipt"
             files[kept] = broken.receipt.encode()
             index[name]["receipts"] = [kept]
+    for reading in readings(valid):
+        name = f"{reading.name}.fair.json"
+        files[name] = reading.data
+        index[name] = {
+            "verdict": VERDICTS[reading.exit],
+            "exit": reading.exit,
+            "failed": reading.failed,
+        }
+        if reading.checks:
+            index[name]["checks"] = dict(reading.checks)
     for asked in witnessed_hands():
         name = f"{asked.name}.fair.json"
         files[name] = asked.file

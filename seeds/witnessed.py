@@ -25,7 +25,7 @@ class Witnessed(NamedTuple):
 
 
 def witnessed_hands() -> Iterator[Witnessed]:
-    """One hand, three receipts, and two of these together. Spec: WIT-2, WIT-10."""
+    """One hand, its receipts, and two of these together. Spec: WIT-2, WIT-10."""
     table = new_table("kozel", "kw")
     table.open_hand()
     table.seal()
@@ -45,3 +45,7 @@ def witnessed_hands() -> Iterator[Witnessed]:
     yield Witnessed("kozel-cosignature_fail", file, bad, "log.witness")
     # The bad one does not count, and that is all.
     yield Witnessed("kozel-cosigned_once", file, bad | good, None)
+    # A witness may have the log's own name: lines are told apart by their key ids.
+    namesake = CosigningKey(book.key.name, named("a witness of the log's name"))
+    same = {"kozel-namesake.receipt": receipt + namesake.cosign(head, _TIME)}
+    yield Witnessed("kozel-namesake", file, same, None, (str(namesake.verifier),))

@@ -105,3 +105,6 @@ def test_receipts():
         assert receipt.checkpoint.is_signed_by(key)
         for index, entry in enumerate(cases["entries"]):
             assert receipt.includes(entry.encode()) == (index == one["index"])
+    for one in cases["malformed"]:
+        with pytest.raises(FormatError):
+            Receipt.parse(one["receipt"])

@@ -154,7 +154,8 @@ test("the log's receipts", () => {
 });
 
 test("receipts that are none", () => {
-  const { receipts } = vectors<{ receipts: { receipt: string }[] }>("log");
+  const { receipts, malformed } = vectors<{ receipts: { receipt: string }[]; malformed: { case: string; receipt: string }[] }>("log");
+  for (const one of malformed) assert.equal(readReceipt(one.receipt), null, one.case);
   const good = receipts.at(-1)?.receipt ?? "";
   assert.ok(readReceipt(good));
   const [, , hash64 = ""] = good.split("\n");
