@@ -55,6 +55,7 @@ def readings(valid: dict[str, Vector]) -> Iterator[Reading]:
     yield from _after_a_fault(valid["kozel-whole"])
     yield from _reshuffles(valid)
     yield from _count()
+    yield from _options(valid)
     yield from _ending(valid)
 
 
@@ -273,6 +274,88 @@ def _count() -> Iterator[Reading]:
     number = sum(raw.count('"type":"cards.shown"') for raw in json.loads(vector.file)["events"])
     yield Reading("kozel-counted", _forged(vector, at_once), 0)
     yield _failed("kozel-counted_first", f"show.{number - 2}", _forged(vector, reversed_))
+
+
+# --- what the options leave out -------------------------------------------------------------------
+
+
+def _options(valid: dict[str, Vector]) -> Iterator[Reading]:
+    def after_the_deal(event: dict[str, Any]) -> Change:
+        def change(events: Events, _: File) -> None:
+            dealt = _of(events, "hand.dealt")
+            made = {**_before(events[-1], event), "at": dealt["at"]}
+            events.insert(events.index(dealt) + 1, made)
+
+        return change
+
+    # The game has such events; this table has not. The type is right, and the event is illegal.
+    azi, lock = valid["azi-two_seats"], {"0": {"count": 1, "lock": "00" * 32}}
+    thrown = after_the_deal({"type": "cards.discarded", "discards": lock, "sigs": {}})
+    yield _failed("azi-thrown", "discard.1", _forged(azi, thrown))
+    looked = after_the_deal({"type": "cards.looked", "seat": 0})
+    yield _failed("azi-looked", "deal", _forged(azi, looked))
+    secrets = valid["svoi-keyed"].table.secrets
+    given = secrets.opening(secrets.holding(0)[1]).to_dict() | {"from": 0, "to": 1}
+    del given["path"]
+    kept = after_the_deal({"type": "cards.given", "given": [given]})
+    yield _failed("svoi-given", "deal", _forged(valid["svoi-keyed"], kept))
+
+    # Four cards, and not everybody has thrown one.
+    table = new_table("azi", "a8", seats=3, ruleset={"cards": 4})
+    table.deal()
+    for seat in range(3):
+        table.discard({seat: table.secrets.holding(seat)[:1]})
+    table.close()
+    vector = Vector("azi-thrown", table.transcript().encode(), table, "VERIFIED", 0)
+
+    def fewer(left: int) -> Change:
+        def change(events: Events, file: File) -> None:
+            for seat in range(left, 3):
+                events.remove(_of(events, "cards.discarded", left))
+                del file["disclosed"]["discards"][str(seat)]
+
+        return change
+
+    yield Reading("azi-none_thrown", _forged(vector, fewer(0)), 0)
+    yield _failed("azi-half_thrown", "end", _forged(vector, fewer(2)))
+    opening = table.secrets.opening(table.secrets.holding(0)[0]).to_dict()
+    del opening["path"]
+
+    def shown(events: Events, file: File) -> None:
+        fewer(2)(events, file)
+        show = {"type": "cards.shown", "shown": [{**opening, "seat": 0}]}
+        events.insert(len(events) - 1, _before(events[-1], show))
+
+    yield _failed("azi-shown_early", "show.1", _forged(vector, shown))
+
+    # One suit for both where they have to differ, and a suit of another game's cards.
+    def declared(first: str, second: str) -> Change:
+        def change(events: Events, _: File) -> None:
+            events[0]["ruleset"]["distinct_trumps"] = True
+            for event, suit in zip(events[2:4], (first, second), strict=True):
+                event["trumps"] = dict.fromkeys(event["trumps"], suit)
+            # The terms are others, and so were the seals: the hand ends before there are any.
+            del events[4:-1], events[-1]["result"]
+            events[-1] |= {"type": "hand.aborted", "reason": "operator", "missing": []}
+
+        return change
+
+    svoi = valid["svoi-same_trumps"]
+    yield _failed("svoi-one_suit", "order", _forged(svoi, declared("H", "H")))
+    yield _failed("svoi-foreign_suit", "order", _forged(svoi, declared("H", "o")))
+
+    # Before disclosure nobody knows whether a six was due.
+    table = new_table("svoi", "s4", ruleset={"sixes": "exchange"}, disclosure="table")
+    table.deal(trumps={0: "C", 1: "D"})
+    table.close()
+    yield Reading("svoi-untold_sixes", table.transcript().encode(), 3, None, {"deal": "SKIP"})
+
+    # A take of more cards than there are takes all of them; the play says that it was wrong.
+    def all_of_them(event: dict[str, Any]) -> None:
+        event["amount"] = 2**53 - 1
+
+    data = _forged(valid["svoi-played"], _set("play.called", 0, all_of_them))
+    yield _failed("svoi-took_all", "play", data)
 
 
 # --- the end --------------------------------------------------------------------------------------
