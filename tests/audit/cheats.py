@@ -301,6 +301,100 @@ def goes_on_after_closing() -> Cheat:
     return Cheat("ENTRY", _raws([*events, more]), False)
 
 
+def deals_a_card_twice_and_hides_it() -> Cheat:
+    """Policy `table`: the hand has ended, and its seed is not yet told."""
+    events = events_of(honest(hands=1, disclosure="table"))
+    (a, i), (b, j) = _shown(events, 1)[:2]
+    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    return Cheat("CARD", _raws(fitted(events[:-2])))
+
+
+def deals_a_card_twice_in_a_hand_under_way() -> Cheat:
+    events = events_of(honest(hands=1))
+    (a, i), (b, j) = _shown(events, 1)[:2]
+    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    return Cheat("CARD", _raws(fitted(events[: b + 1])))
+
+
+def deals_a_card_twice_and_opens_the_next_hand() -> Cheat:
+    events = events_of(honest(hands=2))
+    (a, i), (b, j) = _shown(events, 1)[:2]
+    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    return Cheat("CARD", _raws(fitted([*events[: b + 1], *events[_of_hand(events, 2)[0] :]])))
+
+
+def deals_a_card_twice_and_closes_the_table() -> Cheat:
+    events = events_of(honest(hands=1))
+    (a, i), (b, j) = _shown(events, 1)[:2]
+    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    return Cheat("CARD", _raws(fitted([*events[: b + 1], events[-1]])))
+
+
+def discloses_a_hand_within_the_next() -> Cheat:
+    """Policy `table`: between hands it may be told at any time, and never within one."""
+    events = events_of(honest(hands=2, disclosure="table"))
+    told = events.pop(next(k for k in _of_hand(events, 1) if events[k]["type"] == "hand.disclosed"))
+    at = _of_hand(events, 2)[1]
+    moved = told | {"at": events[at]["at"]}
+    return Cheat("NUMBER", _raws(fitted([*events[:at], moved, *events[at:]])))
+
+
+def discloses_another_seed_within_the_next_hand() -> Cheat:
+    """It is at the wrong place, and wrong."""
+    events = [json.loads(raw) for raw in discloses_a_hand_within_the_next().entries]
+    at = next(k for k, event in enumerate(events) if event["type"] == "hand.disclosed")
+    events[at]["server_seed"] = "00" * 32
+    return Cheat("HAND", _raws(fitted(events)))
+
+
+def reissues_a_seat_of_the_operator() -> Cheat:
+    events = events_of(honest(custody="operator"))
+    at = _of_hand(events, 2)[0]
+    names = ("at", "prev", "seq", "table", "v")
+    given = {name: events[at][name] for name in names} | {"type": "seat.reissued", "seat": 1}
+    return Cheat("HAND", _raws(fitted([*events[:at], given, *events[at:]])), False)
+
+
+def begins_with_a_past() -> Cheat:
+    """The first event names one before it; there is no hand that would tell."""
+    event = events_of(honest(hands=0))[0]
+    return Cheat("CHAIN", _raws([event | {"prev": "ab" * 32}]), False)
+
+
+class _Heir(LocalTable):
+    """A table whose first server seed is the one that another has closed with."""
+
+    def server_seed(self, hand: int) -> Any:
+        name = self.name
+        if hand == 1:
+            self.name, hand = "c0", 2
+        try:
+            return super().server_seed(hand)
+        finally:
+            self.name = name
+
+
+def deals_from_a_seed_that_was_told() -> Cheat:
+    first = honest(hands=1)
+    second = _Heir(Book(ORIGIN), "kozel", name="c1")
+    second.deal()
+    second.close()
+    second.close_table()
+    return Cheat("REUSE", _raws(events_of(first) + events_of(second)), False)
+
+
+def tells_a_seed_that_was_dealt_from() -> Cheat:
+    """Likewise, the other way round."""
+    cheat = deals_from_a_seed_that_was_told()
+    mine = [raw for raw in cheat.entries if b"c1" in raw]
+    return cheat._replace(entries=[*mine, *[raw for raw in cheat.entries if raw not in mine]])
+
+
+def loses_a_tables_beginning() -> Cheat:
+    events = events_of(honest())
+    return Cheat("GAP", _raws(events[1:]), False)
+
+
 CHEATS: dict[str, Callable[[], Cheat]] = {
     cheat.__name__: cheat
     for cheat in (
@@ -331,6 +425,17 @@ CHEATS: dict[str, Callable[[], Cheat]] = {
         never_ends_a_hand,
         logs_no_event,
         goes_on_after_closing,
+        deals_a_card_twice_and_hides_it,
+        deals_a_card_twice_in_a_hand_under_way,
+        deals_a_card_twice_and_opens_the_next_hand,
+        deals_a_card_twice_and_closes_the_table,
+        discloses_a_hand_within_the_next,
+        discloses_another_seed_within_the_next_hand,
+        reissues_a_seat_of_the_operator,
+        begins_with_a_past,
+        deals_from_a_seed_that_was_told,
+        tells_a_seed_that_was_dealt_from,
+        loses_a_tables_beginning,
     )
 }
 

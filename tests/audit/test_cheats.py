@@ -7,7 +7,7 @@ import json
 import pytest
 
 from fairdeal_audit.command import main
-from fairdeal_audit.replay import is_test
+from fairdeal_audit.continued import is_test
 from tests.audit.cheats import CHEATS, cheated, events_of, honest, log_with
 from tests.audit.cheats import _raws as raws
 from tests.audit.generate import write_book
@@ -45,6 +45,21 @@ def test_a_cheat_is_found_and_its_evidence_judged(name, tmp_path, capsys):
             ]
             assert main(argv) == 1, one
             assert json.loads(capsys.readouterr().out)["code"] == one["code"]
+
+
+def test_a_table_without_its_beginning_is_named_once(tmp_path, capsys):
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    cheated("loses_a_tables_beginning", log)
+    _, report = audited(log, folder, capsys)
+    assert [one["code"] for one in report["findings"]] == ["GAP"]
+
+
+@pytest.mark.parametrize("name", [name for name in CHEATS if name.startswith("deals_a_card_twice")])
+def test_a_card_twice_is_named_once(name, tmp_path, capsys):
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    cheated(name, log)
+    _, report = audited(log, folder, capsys)
+    assert [one["code"] for one in report["findings"]].count("CARD") == 1
 
 
 @pytest.mark.parametrize("later", [0, 2 * 86_400_000])

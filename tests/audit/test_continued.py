@@ -173,6 +173,24 @@ def test_roots_that_are_not_the_old_logs(tmp_path, run):
     assert len(said) == 2
 
 
+@pytest.mark.parametrize(("ending", "is_fault"), [("/test", True), ("/tests", False)])
+def test_a_live_log_does_not_follow_one_of_a_test(ending, is_fault, tmp_path, run):
+    """Spec: LOG-33. The control differs in the name alone."""
+
+    def change(event: Event) -> None:
+        old = SigningKey(ORIGIN + ending, Book(ORIGIN).key.secret)
+        head = Checkpoint(old.name, event["old_size"], bytes.fromhex(event["old_root"]))
+        signature = sign(old.secret, head.text().encode()).hex()
+        event.update(old_origin=old.name, old_key=str(old.verifier), old_sig=signature)
+
+    folder = fetched(successor(ended(), change=change), tmp_path, run)
+    code, report = run("replay", folder)
+    assert code == is_fault
+    assert [one["code"] for one in report["findings"]] == ["KEY"] * is_fault
+    for one in report["findings"]:
+        assert run("judge", folder / one["evidence"], "--key", KEY)[0] == 1
+
+
 def test_what_cannot_be_compared(tmp_path, run):
     old = ended()
     shorter = Book(ORIGIN)

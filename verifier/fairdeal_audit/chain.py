@@ -1,6 +1,6 @@
 """Follows one table's chain through the log. Spec: AUD-2, EVT-2, TBL-2, HAND-1, HAND-17."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fairdeal_audit.hands import cards_twice, faults_of, hand_of, match_fault
@@ -16,6 +16,27 @@ _SECOND = 1000
 
 Read = Callable[[int], Step]
 """Gives the event at an index of the log."""
+
+
+def card_finding(
+    table: str, hand: int, indices: Sequence[int], steps: Sequence[Step]
+) -> list[Finding]:
+    """Finds what a hand's events state twice of a card, or of a position. Spec: AUD-2.
+
+    Args:
+        table: The table's name.
+        hand: The hand's number.
+        indices: Of its events.
+        steps: These events.
+
+    Returns:
+        One finding, at the later of the two events, or none.
+    """
+    twice = cards_twice(steps)
+    if twice is None:
+        return []
+    pair = tuple(sorted({indices[twice[0]], indices[twice[1]]}))
+    return [Finding(pair[-1], "CARD", table, hand, "a card at two positions, or two at one", pair)]
 
 
 class Chain:
@@ -66,9 +87,12 @@ class Chain:
         state, body = self.progress, step.body
         if state.opened < 0:
             if step.type != "table.opened" or body["seq"]:
-                self.find(index, "GAP", "the table's beginning is not in the log")
+                if "GAP" not in state.counts:
+                    self.find(index, "GAP", "the table's beginning is not in the log")
                 if step.type != "table.opened":
                     return
+            elif body["prev"]:
+                self.find(index, "CHAIN", "the first event names one before it")
             self._begin(index, step)
             return
         if state.closed:
@@ -140,7 +164,7 @@ class Chain:
             # It is looked for among all that is at hand, so only for what will be told.
             is_told = state.counts.get("CHAIN", 0) < _MOST_OF_A_CODE
             twin = self._twin(state, body["seq"]) if is_told else -1
-            text = f"the table has two events with seq {body['seq']}"
+            text = f"seq {body['seq']} comes a second time, or after a greater one"
             # One that is not at hand is searched for when the evidence is written.
             self.find(index, "CHAIN", text, *((twin, index) if twin >= 0 else (index,)))
             return False
@@ -170,6 +194,7 @@ class Chain:
             self.find(
                 index, "NUMBER", "a hand is opened while another is under way", state.last, index
             )
+            self._find_cards(state.running)
         elif number != state.hand + 1:
             links = (*state.links, index)
             text = f"hand {number} follows hand {state.hand}"
@@ -211,6 +236,7 @@ class Chain:
         if not state.running or state.running[-1] != index:
             return
         indices, state.running = state.running, []
+        self._find_cards(indices)
         types = [self.step(one).type for one in indices]
         dealt = [one for one, kind in zip(indices, types, strict=True) if kind == "hand.dealt"]
         if step.type == "hand.aborted":
@@ -233,12 +259,21 @@ class Chain:
         state, number = self.progress, step.body["hand"]
         state.links.append(index)
         indices = state.hidden.pop(number, None)
-        if state.running or indices is None:
+        if state.running and number != state.hand:
+            text = "a hand is disclosed within another"
+            self.find(index, "NUMBER", text, state.last, index, hand=number)
+        elif indices is None:
             self.find(
                 index, "HAND", "a hand is disclosed that is not there to be disclosed", hand=number
             )
-        elif indices:
+        if indices:
             self._verify(index, indices, step)
+
+    def _find_cards(self, indices: list[int]) -> None:
+        """Looks at what a hand has stated of its cards, disclosed or not. Spec: AUD-2."""
+        steps = [self.step(one) for one in indices]
+        for one in card_finding(self.name, self.progress.hand, indices, steps):
+            self.find(one.index, one.code, one.text, *one.entries)
 
     def _verify(self, index: int, indices: list[int], disclosure: Step | None) -> None:
         """Puts a hand through the verifier. Spec: AUD-2, VER-2."""
@@ -256,10 +291,6 @@ class Chain:
         if not faults:
             return
         check, note = faults[0]
-        twice = cards_twice(steps[1:])
-        if twice is not None:
-            pair = tuple(sorted({indices[twice[0]], indices[twice[1]]}))
-            self.find(index, "CARD", "a card at two positions, or two at one", *pair, hand=number)
         text = f"hand {number} fails {check}: {note}"
         entries = (state.opened, *indices)
         counts = state.counts
@@ -270,9 +301,12 @@ class Chain:
 
     def _on_reissued(self, index: int, _step: Step) -> None:
         """Spec: TBL-2."""
-        self.progress.links.append(index)
-        if self.progress.running:
+        state = self.progress
+        state.links.append(index)
+        if state.running:
             self.find(index, "HAND", "a seat is reissued within a hand")
+        elif self.step(state.opened).body["custody"] != "seats":
+            self.find(index, "HAND", "a seat is reissued that the operator holds")
 
     def _on_table_closed(self, index: int, step: Step) -> None:
         """Spec: TBL-2, HAND-17."""
@@ -281,9 +315,13 @@ class Chain:
             self.find(index, "WITHHELD", f"closed without hand {number} disclosed", hand=number)
         if state.running:
             self.find(index, "HAND", "the table is closed within a hand")
+            self._find_cards(state.running)
         announced = self.step(state.announced).body["next_commitment"]
-        if commitment_to(bytes.fromhex(step.body["unused_seed"])).hex() != announced:
+        opened = commitment_to(bytes.fromhex(step.body["unused_seed"])).hex()
+        if opened != announced:
             self.find(index, "COMMITMENT", "unused_seed does not open the last commitment")
+        # A hand of this commitment would be dealt from a seed that everybody knows.
+        self.values.append(("commitment", opened, index, 0))
         state.closed, state.running, state.hidden, state.followed = True, [], {}, {}
         state.links, state.before = [], []
 

@@ -1,6 +1,6 @@
 """A log that follows one which has ended: its first entries, and the other log.
 
-Spec: LOG-30, AUD-10
+Spec: LOG-30, LOG-33, AUD-10
 """
 
 import json
@@ -102,6 +102,8 @@ def own_fault(body: dict[str, Any]) -> str:
     new, old = LogKey.parse(body["log_key"]), LogKey.parse(body["old_key"])
     if body["origin"] != new.name or body["old_origin"] != old.name:
         return "a key of log.continued is of another origin"
+    if is_test(new.name) != is_test(old.name):
+        return "log.continued leads from a live log to one of a test, or back"
     if new.name == old.name or new.public_key == old.public_key:
         return "log.continued follows its own origin or key"
     sizes, roots = (body["old_size"], body["kept_size"]), (body["old_root"], body["kept_root"])
@@ -118,6 +120,11 @@ def own_fault(body: dict[str, Any]) -> str:
         ):
             return f"the {name} key has not signed log.continued"
     return ""
+
+
+def is_test(origin: str) -> bool:
+    """Says if a log is of a service in test mode, whose decks repeat on purpose. Spec: LOG-33."""
+    return origin.endswith("/test")
 
 
 def noted(log: Folder) -> Continued | None:

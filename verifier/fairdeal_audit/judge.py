@@ -4,11 +4,11 @@ from base64 import b64encode
 from collections.abc import Callable
 from itertools import pairwise
 
+from fairdeal_audit.continued import is_test
 from fairdeal_audit.evidence import Evidence, Statement
 from fairdeal_audit.hands import cards_twice
 from fairdeal_audit.judge_keys import key_fault, two_successors
 from fairdeal_audit.judge_lost import lost_fault
-from fairdeal_audit.replay import is_test
 from fairdeal_audit.statements import Entries, NothingError, are_of_one_table, head_in
 from fairdeal_audit.tiles import roots_by_consistency
 from fairdeal_verifier.encoding import FormatError, UnreadableError

@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from operator import itemgetter
 from pathlib import Path
 
-from fairdeal_audit.continued import Continued, noted
+from fairdeal_audit.chain import card_finding
+from fairdeal_audit.continued import Continued, is_test, noted
 from fairdeal_audit.heads import HEAD_FILE, parse_head
 from fairdeal_audit.keys import keys_of
 from fairdeal_audit.lost import Lost, held_against
@@ -22,6 +23,8 @@ from fairdeal_audit.store import NAME, Store, Value
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
 from fairdeal_audit.worker import Round, Worker, serve
 from fairdeal_verifier.encoding import FormatError
+from fairdeal_verifier.events import Step, parse
+from fairdeal_verifier.kinds import MAX_SEATS
 from fairdeal_verifier.note import Checkpoint, LogKey
 from fairdeal_verifier.rotation import Keys
 
@@ -29,6 +32,8 @@ BUNDLES = 32
 """Done in one step; so much is done again after a kill."""
 GRACE = 3600
 MOST_FINDINGS = 10_000
+_MOST_OPEN = 2 * MOST_FINDINGS
+"""So many in all, with those of hands under way."""
 _SECOND = 1000
 
 Told = Callable[[int, int, int, int, float], None]
@@ -253,17 +258,17 @@ def _follow(log: Folder, keys: Keys, store: Store, workers: _Alone | _Others, to
         told(done, log.size, done - start, hands, time.monotonic() - began)
 
 
-def is_test(origin: str) -> bool:
-    """Says if a log is of a service in test mode, whose decks repeat on purpose. Spec: AUD-2."""
-    return origin.endswith("/test")
-
-
 def _reuse(store: Store, values: list[Value]) -> Iterator[Finding]:
     """Finds what stands twice in the whole log. Spec: AUD-2."""
     for (kind, _, index, table, hand), before in store.see(values):
         text = f"its {kind} was there before, in entry {before}"
         proof = (before, index) if kind == "commitment" else ()
         yield Finding(index, "REUSE", table, hand, text, proof)
+
+
+def _event(log: Folder, index: int) -> Step:
+    """Reads an event that was good when it was followed."""
+    return parse(log.entry(index).decode("ascii"), MAX_SEATS)
 
 
 def _outcome(
@@ -278,8 +283,11 @@ def _outcome(
             text = "what the log says of its keys names a log.rotated that is not there"
             findings.append(Finding(index, "KEY", "", 0, text))
     running = hidden = 0
-    for progress in store.open_tables():
+    for name, progress in store.open_tables():
         running += bool(progress.running)
+        if len(findings) < _MOST_OPEN:
+            steps = [_event(log, one) for one in progress.running]
+            findings += card_finding(name, progress.hand, progress.running, steps)
         hidden += len(progress.hidden)
     now = int(store.meta("at") or 0)
     for name, progress in islice(store.overdue(now - grace * _SECOND), MOST_FINDINGS):

@@ -106,11 +106,12 @@ class Store:
             for name, text in rows:
                 yield name, _progress(text)
 
-    def open_tables(self) -> Iterator[Progress]:
-        """Gives every table that is not closed."""
-        with closing(self._db.execute("SELECT progress FROM tables WHERE deadline > 0")) as rows:
-            for (text,) in rows:
-                yield _progress(text)
+    def open_tables(self) -> Iterator[tuple[str, Progress]]:
+        """Gives every table that is not closed, by name."""
+        sql = "SELECT name, progress FROM tables WHERE deadline > 0 ORDER BY name"
+        with closing(self._db.execute(sql)) as rows:
+            for name, text in rows:
+                yield name, _progress(text)
 
     def tally(self) -> Tally:
         """Gives what was counted."""
