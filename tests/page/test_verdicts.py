@@ -293,9 +293,9 @@ def readable(asked):
 )
 def test_control_a_check_broken_on_purpose_is_found(tmp_path, change):
     web = broken(tmp_path, change)
-    if change[0] == "hand.ts":  # what comes after a fault shows in no vector
+    if change[0] == "hand.ts":  # what comes after a fault shows in two vectors; this is many
         given = {one.name: Asked(one.data) for one in reordered(REORDERED)}
-    elif change[0] == "order.ts":  # nor does a seat that seals twice, and rightly
+    elif change[0] == "order.ts":  # no vector has a seat that seals twice, and rightly
         given = {one.name: Asked(one.data) for one in changed_hands(100, 100 + REFITTED)}
     elif change[0] in ("promises.ts", "verify.ts"):
         given = {name: asked for name, asked in with_notes(200).items() if readable(asked)}
