@@ -461,6 +461,8 @@ def log_with(entries: list[bytes], later: int = 0) -> Book:
     table = LocalTable(last, "azi", name="d1", seats=3)
     table.deal()
     table.close()
+    # Who gave all hands their full time again, after a stop, has ended them by now.
+    last.now += 2 * 3_600_000
     table.close_table()
     for raw in last.entries:
         book.append(raw)

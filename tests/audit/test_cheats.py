@@ -8,9 +8,10 @@ import pytest
 
 from fairdeal_audit.command import main
 from fairdeal_audit.continued import is_test
+from seeds.local import Book, LocalTable
 from tests.audit.cheats import CHEATS, cheated, events_of, honest, log_with
 from tests.audit.cheats import _raws as raws
-from tests.audit.generate import write_book
+from tests.audit.generate import ORIGIN, write_book
 
 
 def audited(log, folder, capsys):
@@ -81,6 +82,33 @@ def test_a_deadline_is_missed_when_the_grace_is_over(grace, is_missed, tmp_path,
     main(["replay", str(folder), "--quiet", "--json", "--grace", str(grace)])
     found = json.loads(capsys.readouterr().out)["findings"]
     assert [one["code"] for one in found] == ["OVERDUE"] * is_missed
+
+
+@pytest.mark.parametrize(
+    ("again", "is_missed"), [(3_590, False), (3_601, True)], ids=["not yet", "passed"]
+)
+@pytest.mark.parametrize("stopped", [5 * 3_600_000, 9 * 86_400_000])
+@pytest.mark.parametrize("noise", [0, 700])
+def test_a_service_that_was_stopped_gives_a_hand_its_time_again(
+    again, is_missed, stopped, noise, tmp_path, capsys
+):
+    """Spec: HAND-18. The hand may last for another hour after the start, by its terms."""
+    book = Book(ORIGIN)
+    table = LocalTable(book, "kozel", name="c0")
+    table.deal()
+    book.now += stopped
+    other = LocalTable(book, "azi", name="c1", seats=3)
+    other.deal()
+    for _ in range(noise):
+        book.append(b"no event")
+    other.close()
+    book.now += again * 1000
+    other.close_table()
+    log, folder = tmp_path / "log", tmp_path / "dir"
+    write_book(book, log)
+    _, report = audited(log, folder, capsys)
+    found = [(one["code"], one["hand"]) for one in report["findings"] if one["table"]]
+    assert found == [("OVERDUE", 1)] * is_missed
 
 
 def test_reuse_is_not_looked_for_where_decks_repeat_on_purpose():
