@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairdeal_audit import chain
+from fairdeal_audit import table
 from fairdeal_audit.chain import Chain
 from fairdeal_audit.progress import Finding
 from fairdeal_audit.proofs import twins_of
@@ -72,7 +72,7 @@ def looks(folder, count, monkeypatch):
 @pytest.mark.parametrize(("told", "is_linear"), [(5, True), (10**9, False)])
 def test_events_with_a_number_that_the_table_does_not_have(told, is_linear, tmp_path, monkeypatch):
     """The control tells of each of them, and looks for its twin."""
-    monkeypatch.setattr(chain, "_MOST_OF_A_CODE", told)
+    monkeypatch.setattr(table, "MOST_OF_A_CODE", told)
     few = looks(tmp_path / "few", 100, monkeypatch)
     many = looks(tmp_path / "many", 400, monkeypatch)
     assert (many < 6 * few) == is_linear, (few, many)

@@ -1,86 +1,20 @@
-"""Follows one table's chain through the log. Spec: AUD-2, EVT-2, TBL-2, HAND-1, HAND-17."""
+"""Follows one table's chain through the log. Spec: AUD-2, TBL-2, HAND-1, HAND-17."""
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from fairdeal_audit.hands import cards_twice, faults_of, hand_of, match_fault
+from fairdeal_audit.hands import faults_of, hand_of, match_fault
 from fairdeal_audit.keys import table_fault
-from fairdeal_audit.progress import Finding, Progress, Tally
+from fairdeal_audit.progress import Finding
+from fairdeal_audit.table import MOST_OF_A_CODE, Table
 from fairdeal_verifier.events import Step
 from fairdeal_verifier.primitives import commitment_to
-from fairdeal_verifier.rotation import Keys
 
-_MOST_OF_A_CODE = 5
 _MOST_LINKS = 64
 _SECOND = 1000
 
-Read = Callable[[int], Step]
-"""Gives the event at an index of the log."""
 
-
-def card_finding(
-    table: str, hand: int, indices: Sequence[int], steps: Sequence[Step]
-) -> list[Finding]:
-    """Finds what a hand's events state twice of a card, or of a position. Spec: AUD-2.
-
-    Args:
-        table: The table's name.
-        hand: The hand's number.
-        indices: Of its events.
-        steps: These events.
-
-    Returns:
-        One finding, at the later of the two events, or none.
-    """
-    twice = cards_twice(steps)
-    if twice is None:
-        return []
-    pair = tuple(sorted({indices[twice[0]], indices[twice[1]]}))
-    return [Finding(pair[-1], "CARD", table, hand, "a card at two positions, or two at one", pair)]
-
-
-class Chain:
-    """One table, followed entry by entry.
-
-    Attributes:
-        progress: To be kept.
-        findings: New ones; whoever takes them empties the list.
-        tally: Counts, likewise.
-        values: Commitments, seals and seeds that came new: kind, value, index, hand.
-    """
-
-    def __init__(self, name: str, read: Read, progress: Progress, tally: Tally, keys: Keys) -> None:
-        """Goes on with a table.
-
-        Args:
-            name: The table's.
-            read: Gives events of the log again.
-            progress: What it has come to.
-            tally: Where to count.
-            keys: The log's.
-        """
-        self.name = name
-        self.progress = progress
-        self.findings: list[Finding] = []
-        self.values: list[tuple[str, str, int, int]] = []
-        self.tally = tally
-        self._keys = keys
-        self._steps: dict[int, Step] = {}
-        self._read = read
-
-    def step(self, index: int) -> Step:
-        """Gives an event of the log; those of the hand under way are at hand."""
-        return self._steps.get(index) or self._read(index)
-
-    def find(
-        self, index: int, code: str, text: str, *entries: int, hand: int | None = None
-    ) -> None:
-        """Notes a finding; of one kind at one table only the first ones."""
-        counts = self.progress.counts
-        counts[code] = counts.get(code, 0) + 1
-        if counts[code] <= _MOST_OF_A_CODE:
-            number = self.progress.hand if hand is None else hand
-            self.findings.append(Finding(index, code, self.name, number, text, entries))
+class Chain(Table):
+    """One table, followed entry by entry: what may come after what."""
 
     def follow(self, index: int, step: Step) -> None:
         """Takes the table's next event."""
@@ -134,15 +68,6 @@ class Chain:
             kept = (state.opened, state.announced, *state.before, index)
             self._steps = {one: self._steps[one] for one in kept if one in self._steps}
 
-    @property
-    def weight(self) -> int:
-        """Says how many events are at hand."""
-        return len(self._steps)
-
-    def forget(self) -> None:
-        """Lets go of the events at hand; they are read again."""
-        self._steps = {}
-
     def _begin(self, index: int, step: Step) -> None:
         state = self.progress
         state.opened = state.last = state.announced = index
@@ -154,36 +79,6 @@ class Chain:
         text, entries = table_fault(self._keys, index, step)
         if text:
             self.find(index, "KEY", text, *entries)
-
-    def _is_next(self, index: int, step: Step) -> bool:
-        """Looks at `seq`, `prev` and `at`. Spec: EVT-2."""
-        state, body = self.progress, step.body
-        last = self.step(state.last)
-        seq = last.body["seq"]
-        if body["seq"] <= seq:
-            # It is looked for among all that is at hand, so only for what will be told.
-            is_told = state.counts.get("CHAIN", 0) < _MOST_OF_A_CODE
-            twin = self._twin(state, body["seq"]) if is_told else -1
-            text = f"seq {body['seq']} comes a second time, or after a greater one"
-            # One that is not at hand is searched for when the evidence is written.
-            self.find(index, "CHAIN", text, *((twin, index) if twin >= 0 else (index,)))
-            return False
-        if body["seq"] > seq + 1:
-            self.find(index, "GAP", f"seq {seq + 1} to {body['seq'] - 1} are not in the log")
-        elif body["prev"] != last.head:
-            self.find(
-                index, "CHAIN", "prev is not the digest of the event before", state.last, index
-            )
-        elif step.at < last.at:
-            self.find(index, "CHAIN", "it is earlier than the event before", state.last, index)
-        return True
-
-    def _twin(self, state: Progress, seq: int) -> int:
-        """Finds the event with a seq among those that are at hand; else -1, for a search."""
-        for index in (state.opened, *state.links, *state.running, *state.before, state.last):
-            if self.step(index).body["seq"] == seq:
-                return index
-        return -1
 
     def _on_opened(self, index: int, step: Step) -> None:
         """Spec: HAND-1."""
@@ -269,12 +164,6 @@ class Chain:
         if indices:
             self._verify(index, indices, step)
 
-    def _find_cards(self, indices: list[int]) -> None:
-        """Looks at what a hand has stated of its cards, disclosed or not. Spec: AUD-2."""
-        steps = [self.step(one) for one in indices]
-        for one in card_finding(self.name, self.progress.hand, indices, steps):
-            self.find(one.index, one.code, one.text, *one.entries)
-
     def _verify(self, index: int, indices: list[int], disclosure: Step | None) -> None:
         """Puts a hand through the verifier. Spec: AUD-2, VER-2."""
         state = self.progress
@@ -295,7 +184,7 @@ class Chain:
         entries = (state.opened, *indices)
         counts = state.counts
         counts["HAND"] = counts.get("HAND", 0) + 1
-        if counts["HAND"] <= _MOST_OF_A_CODE:
+        if counts["HAND"] <= MOST_OF_A_CODE:
             at = index if disclosure else None
             self.findings.append(Finding(index, "HAND", self.name, number, text, entries, at))
 

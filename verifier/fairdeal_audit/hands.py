@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from fairdeal_audit.progress import Finding
 from fairdeal_verifier.events import Step
 from fairdeal_verifier.evidence import check_seat_signatures
 from fairdeal_verifier.file import HandFile
@@ -58,3 +59,24 @@ def cards_twice(steps: Sequence[Step]) -> tuple[int, int] | None:
             if place[0] != position:
                 return place[1], number
     return None
+
+
+def card_finding(
+    table: str, hand: int, indices: Sequence[int], steps: Sequence[Step]
+) -> list[Finding]:
+    """Finds what a hand's events state twice of a card, or of a position. Spec: AUD-2.
+
+    Args:
+        table: The table's name.
+        hand: The hand's number.
+        indices: Of its events.
+        steps: These events.
+
+    Returns:
+        One finding, at the later of the two events, or none.
+    """
+    twice = cards_twice(steps)
+    if twice is None:
+        return []
+    pair = tuple(sorted({indices[twice[0]], indices[twice[1]]}))
+    return [Finding(pair[-1], "CARD", table, hand, "a card at two positions, or two at one", pair)]

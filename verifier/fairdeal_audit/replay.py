@@ -13,19 +13,17 @@ from multiprocessing.connection import Connection
 from operator import itemgetter
 from pathlib import Path
 
-from fairdeal_audit.chain import card_finding
 from fairdeal_audit.continued import Continued, is_test, noted
+from fairdeal_audit.hands import card_finding
 from fairdeal_audit.heads import HEAD_FILE, parse_head
 from fairdeal_audit.keys import keys_of
 from fairdeal_audit.lost import Lost, held_against
-from fairdeal_audit.progress import Finding, Progress, Tally
+from fairdeal_audit.overdue import event, overdue
+from fairdeal_audit.progress import Finding, Tally
 from fairdeal_audit.store import NAME, Store, Value
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
 from fairdeal_audit.worker import Round, Worker, serve
-from fairdeal_verifier import log_events
-from fairdeal_verifier.encoding import FormatError, UnreadableError
-from fairdeal_verifier.events import Step, parse
-from fairdeal_verifier.kinds import MAX_SEATS
+from fairdeal_verifier.encoding import FormatError
 from fairdeal_verifier.note import Checkpoint, LogKey
 from fairdeal_verifier.rotation import Keys
 
@@ -267,40 +265,6 @@ def _reuse(store: Store, values: list[Value]) -> Iterator[Finding]:
         yield Finding(index, "REUSE", table, hand, text, proof)
 
 
-def _event(log: Folder, index: int) -> Step:
-    """Reads an event that was good when it was followed."""
-    return parse(log.entry(index).decode("ascii"), MAX_SEATS)
-
-
-def _had_time(log: Folder, progress: Progress, now: int, grace: int) -> bool:
-    """Says if a table's time has passed once more after its deadline, while the log went on.
-
-    A service that was stopped gives every hand its full time again. It was running at the latest
-    when the log had its first event after the deadline and the grace; that is searched for by
-    halves, since the log's times ascend, but for what is made side by side. Spec: AUD-2, HAND-18.
-    """
-    allowed = progress.deadline - _event(log, progress.last).at
-    low, high = progress.last + 1, log.size
-    while low < high:
-        middle = (low + high) // 2
-        if _time(log, middle) > progress.deadline + grace:
-            high = middle
-        else:
-            low = middle + 1
-    return low < log.size and _time(log, low) + allowed <= now
-
-
-def _time(log: Folder, index: int) -> int:
-    """Reads the time of an event; of an entry that is none, that of one not far before it."""
-    for one in range(index, max(index - WIDTH, -1), -1):
-        text = log.entry(one).decode("ascii", "replace")
-        with suppress(FormatError, UnreadableError):
-            return parse(text, MAX_SEATS).at
-        with suppress(FormatError, UnreadableError):
-            return log_events.parse(text).at
-    return 0
-
-
 def _outcome(
     log: Folder, head: Checkpoint, keys: Keys, store: Store, grace: int, lost: Lost
 ) -> Outcome:
@@ -316,23 +280,10 @@ def _outcome(
     for name, progress in store.open_tables():
         running += bool(progress.running)
         if len(findings) < _MOST_OPEN:
-            steps = [_event(log, one) for one in progress.running]
+            steps = [event(log, one) for one in progress.running]
             findings += card_finding(name, progress.hand, progress.running, steps)
         hidden += len(progress.hidden)
     now = int(store.meta("at") or 0)
-    late_ones = (
-        one
-        for one in store.overdue(now - grace * _SECOND)
-        if one[1].due or _had_time(log, one[1], now, grace * _SECOND)
-    )
-    for name, progress in islice(late_ones, MOST_FINDINGS):
-        late = (now - progress.deadline) // _SECOND
-        if progress.due:
-            text = f"hand {progress.due} has ended and is not disclosed"
-            findings.append(Finding(progress.last, "WITHHELD", name, progress.due, text))
-        else:
-            what = f"hand {progress.hand}" if progress.running else "the idle table"
-            text = f"nobody ended {what}, {late} s after its deadline"
-            findings.append(Finding(progress.last, "OVERDUE", name, progress.hand, text))
+    findings += islice(overdue(log, store, now, grace * _SECOND), MOST_FINDINGS)
     counted = (store.tally(), running, hidden, tuple(findings))
     return Outcome(head, keys, noted(log), *counted, lost)
