@@ -5,10 +5,11 @@ from contextlib import suppress
 
 from fairdeal_audit.progress import Finding, Progress
 from fairdeal_audit.store import Store
+from fairdeal_audit.table import event_at
 from fairdeal_audit.tiles import WIDTH, Folder
 from fairdeal_verifier import log_events
 from fairdeal_verifier.encoding import FormatError, UnreadableError
-from fairdeal_verifier.events import Step, parse
+from fairdeal_verifier.events import parse
 from fairdeal_verifier.kinds import MAX_SEATS
 
 _SECOND = 1000
@@ -35,11 +36,6 @@ def overdue(log: Folder, store: Store, now: int, grace: int) -> Iterator[Finding
             yield Finding(progress.last, "OVERDUE", name, number, text)
 
 
-def event(log: Folder, index: int) -> Step:
-    """Reads an event that was good when it was followed."""
-    return parse(log.entry(index).decode("ascii"), MAX_SEATS)
-
-
 def _had_time(log: Folder, progress: Progress, now: int, grace: int) -> bool:
     """Says if a table's time has passed once more after its deadline, while the log went on.
 
@@ -47,7 +43,7 @@ def _had_time(log: Folder, progress: Progress, now: int, grace: int) -> bool:
     when the log had its first event after the deadline and the grace; that is searched for by
     halves, since the log's times ascend, but for what is made side by side. Spec: AUD-2, HAND-18.
     """
-    allowed = progress.deadline - event(log, progress.last).at
+    allowed = progress.deadline - event_at(log, progress.last).at
     low, high = progress.last + 1, log.size
     while low < high:
         middle = (low + high) // 2

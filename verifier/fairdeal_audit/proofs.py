@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fairdeal_audit.evidence import CODES, Evidence, entry_of, hand_file, rotations_of
 from fairdeal_audit.progress import Finding
+from fairdeal_audit.table import event_at
 from fairdeal_audit.tiles import WIDTH, Folder
 from fairdeal_audit.worker import table_of
 from fairdeal_verifier.encoding import FormatError, UnreadableError
@@ -58,7 +59,7 @@ def evidence_for(
     if finding.disclosed is None:
         file = {"file": hand_file(tree, note, entries, None)}
         return [Evidence("HAND", (file,), None, rotations)]
-    body = parse(tree.entry(finding.disclosed).decode("ascii"), MAX_SEATS).body
+    body = event_at(tree, finding.disclosed).body
     file = {"file": hand_file(tree, note, entries, body)}
     disclosed = entry_of(tree, note, finding.disclosed)
     return [Evidence("HAND", (file, disclosed), None, rotations)]

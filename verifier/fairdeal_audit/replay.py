@@ -18,9 +18,10 @@ from fairdeal_audit.hands import card_finding
 from fairdeal_audit.heads import HEAD_FILE, parse_head
 from fairdeal_audit.keys import keys_of
 from fairdeal_audit.lost import Lost, held_against
-from fairdeal_audit.overdue import event, overdue
+from fairdeal_audit.overdue import overdue
 from fairdeal_audit.progress import Finding, Tally
 from fairdeal_audit.store import NAME, Store, Value
+from fairdeal_audit.table import event_at
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
 from fairdeal_audit.worker import Round, Worker, serve
 from fairdeal_verifier.encoding import FormatError
@@ -280,7 +281,7 @@ def _outcome(
     for name, progress in store.open_tables():
         running += bool(progress.running)
         if len(findings) < _MOST_OPEN:
-            steps = [event(log, one) for one in progress.running]
+            steps = [event_at(log, one) for one in progress.running]
             findings += card_finding(name, progress.hand, progress.running, steps)
         hidden += len(progress.hidden)
     now = int(store.meta("at") or 0)

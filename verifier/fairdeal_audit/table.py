@@ -7,13 +7,20 @@ from collections.abc import Callable
 
 from fairdeal_audit.hands import card_finding
 from fairdeal_audit.progress import Finding, Progress, Tally
-from fairdeal_verifier.events import Step
+from fairdeal_audit.tiles import Folder
+from fairdeal_verifier.events import Step, parse
+from fairdeal_verifier.kinds import MAX_SEATS
 from fairdeal_verifier.rotation import Keys
 
 MOST_OF_A_CODE = 5
 
 Read = Callable[[int], Step]
 """Gives the event at an index of the log."""
+
+
+def event_at(log: Folder, index: int) -> Step:
+    """Reads an event that was good when it was followed."""
+    return parse(log.entry(index).decode("ascii"), MAX_SEATS)
 
 
 class Table:

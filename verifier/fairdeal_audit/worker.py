@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from zlib import crc32
@@ -10,6 +11,7 @@ from fairdeal_audit import continued
 from fairdeal_audit.chain import Chain
 from fairdeal_audit.progress import Finding, Progress, Tally
 from fairdeal_audit.store import Store, Value
+from fairdeal_audit.table import event_at
 from fairdeal_audit.tiles import WIDTH, Folder, IncompleteError
 from fairdeal_verifier import log_events
 from fairdeal_verifier.encoding import FormatError, UnreadableError, are_in_one_form
@@ -50,14 +52,11 @@ class Worker:
             shares: How many workers there are.
         """
         self._folder, self._keys, self._store = folder, keys, store
+        self._read = partial(event_at, folder)
         self._parts = continued.parts_of(folder)
         self._share, self._shares = share, shares
         self._chains: dict[str, Chain] = {}
         self._touched: dict[str, Chain] = {}
-
-    def _read(self, index: int) -> Step:
-        """Reads an event that was good when it was followed."""
-        return parse(self._folder.entry(index).decode("ascii"), MAX_SEATS)
 
     def _chain(self, name: str, tally: Tally) -> Chain:
         chain = self._chains.get(name)
