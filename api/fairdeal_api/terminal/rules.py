@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairdeal.games import game_named, rules_of
-from fairdeal.games.base import Span
 
 HOW_TO: Final = """\
 Type a number of the list, or the move itself: cards as “9H 10H” (C clubs, D
@@ -83,15 +82,12 @@ beat the top as well, the hand is a draw.
 def page(game: str, ruleset: Mapping[str, Any]) -> str:
     """The rules of a game, what is otherwise at this table, and how to type."""
     kind = game_named(game)
-    usual = {
-        name: values.default if isinstance(values, Span) else values[0]
-        for name, values in {**kind.options, **rules_of(kind).options}.items()
-    }
+    usual = kind.ruleset({}, play=rules_of(kind).options)
     # As JSON has them, as --rule and the API take them.
     other = [
         f"{name}={json.dumps(value).strip(chr(34))}"
         for name, value in sorted(ruleset.items())
-        if value != usual.get(name)
+        if value != usual[name]
     ]
     differs = f"At this table it is otherwise: {', '.join(other)}.\n" if other else ""
     return f"{PAGES[game]}{differs}\n{HOW_TO}"
