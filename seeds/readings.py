@@ -72,15 +72,10 @@ def _with_event(vector: Vector, change: Callable[[str], str]) -> bytes:
 
 def _format(vector: Vector) -> Iterator[Reading]:
     good, other = '"v":"fairdeal/1"', '"v":"fairdeal/2"'
-    twice = {
-        "kozel-version_first": lambda raw: f"{raw.replace(good, other)[:-1]},{good}}}",
-        "kozel-version_last": lambda raw: f"{raw[:-1]},{other}}}",
-    }
     # Of a member that stands twice the last one counts.
-    yield _failed(
-        "kozel-version_first", "format", _with_event(vector, twice["kozel-version_first"])
-    )
-    last = _with_event(vector, twice["kozel-version_last"])
+    first = _with_event(vector, lambda raw: f"{raw.replace(good, other)[:-1]},{good}}}")
+    yield _failed("kozel-version_first", "format", first)
+    last = _with_event(vector, lambda raw: f"{raw[:-1]},{other}}}")
     yield Reading("kozel-version_last_fail", last, 4)
     # What is too long to be an event is not looked into.
     for size, name in ((65_535, "kozel-version_long"), (65_536, "kozel-version_too_long")):

@@ -29,11 +29,8 @@ def hands_of(texts):
 
 
 def start(texts):
-    game = GAMES["mus"]
-    options = {**game.options, **rules_of(game).options}
-    rules = {option: values[0] for option, values in options.items()}
-    match = rules_of(game).fresh(rules, 4)
-    return rules_of(game).start(rules, match, Deal(1, 4, 0, hands_of(texts), 24, None, {}))
+    mus, rules = rules_of(GAMES["mus"]), defaults("mus")
+    return mus.start(rules, mus.fresh(rules, 4), Deal(1, 4, 0, hands_of(texts), 24, None, {}))
 
 
 def passed(play):

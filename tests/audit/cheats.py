@@ -122,10 +122,16 @@ def _shown(events: list[Event], hand: int) -> list[tuple[int, int]]:
     ]
 
 
+def _repeat_a_card(events: list[Event], hand: int) -> int:
+    """State the first card that a hand shows at its second one's place; where that stands."""
+    (a, i), (b, j) = _shown(events, hand)[:2]
+    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    return b
+
+
 def deals_a_card_twice() -> Cheat:
     events = events_of(honest())
-    (a, i), (b, j) = _shown(events, 2)[:2]
-    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    _repeat_a_card(events, 2)
     return Cheat("CARD", _raws(fitted(events)))
 
 
@@ -191,10 +197,13 @@ def withholds_at_the_end() -> Cheat:
 class _Twin(LocalTable):
     """A table whose server seeds are those of another one."""
 
+    ahead = 0
+    """Of its hands."""
+
     def server_seed(self, hand: int) -> Any:
         name, self.name = self.name, "c0"
         try:
-            return super().server_seed(hand)
+            return super().server_seed(hand + self.ahead)
         finally:
             self.name = name
 
@@ -304,30 +313,26 @@ def goes_on_after_closing() -> Cheat:
 def deals_a_card_twice_and_hides_it() -> Cheat:
     """Policy `table`: the hand has ended, and its seed is not yet told."""
     events = events_of(honest(hands=1, disclosure="table"))
-    (a, i), (b, j) = _shown(events, 1)[:2]
-    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
+    _repeat_a_card(events, 1)
     return Cheat("CARD", _raws(fitted(events[:-2])))
 
 
 def deals_a_card_twice_in_a_hand_under_way() -> Cheat:
     events = events_of(honest(hands=1))
-    (a, i), (b, j) = _shown(events, 1)[:2]
-    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
-    return Cheat("CARD", _raws(fitted(events[: b + 1])))
+    at = _repeat_a_card(events, 1)
+    return Cheat("CARD", _raws(fitted(events[: at + 1])))
 
 
 def deals_a_card_twice_and_opens_the_next_hand() -> Cheat:
     events = events_of(honest(hands=2))
-    (a, i), (b, j) = _shown(events, 1)[:2]
-    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
-    return Cheat("CARD", _raws(fitted([*events[: b + 1], *events[_of_hand(events, 2)[0] :]])))
+    at = _repeat_a_card(events, 1)
+    return Cheat("CARD", _raws(fitted([*events[: at + 1], *events[_of_hand(events, 2)[0] :]])))
 
 
 def deals_a_card_twice_and_closes_the_table() -> Cheat:
     events = events_of(honest(hands=1))
-    (a, i), (b, j) = _shown(events, 1)[:2]
-    events[b]["shown"][j]["card"] = events[a]["shown"][i]["card"]
-    return Cheat("CARD", _raws(fitted([*events[: b + 1], events[-1]])))
+    at = _repeat_a_card(events, 1)
+    return Cheat("CARD", _raws(fitted([*events[: at + 1], events[-1]])))
 
 
 def discloses_a_hand_within_the_next() -> Cheat:
@@ -361,17 +366,10 @@ def begins_with_a_past() -> Cheat:
     return Cheat("CHAIN", _raws([event | {"prev": "ab" * 32}]), False)
 
 
-class _Heir(LocalTable):
-    """A table whose first server seed is the one that another has closed with."""
+class _Heir(_Twin):
+    """A table whose first server seed is the one that another has closed with, after one hand."""
 
-    def server_seed(self, hand: int) -> Any:
-        name = self.name
-        if hand == 1:
-            self.name, hand = "c0", 2
-        try:
-            return super().server_seed(hand)
-        finally:
-            self.name = name
+    ahead = 1
 
 
 def deals_from_a_seed_that_was_told() -> Cheat:
