@@ -14,13 +14,20 @@ from typing import Any, Final, NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from fairdeal_api import system
+from fairdeal_api.replies import Header
 
 MAX_HEAD: Final = 32 * 1024
 IDLE_SECONDS: Final = 30
-"""How long a connection may stay open between two requests."""
+"""How long a connection may stay open between two requests, besides the time for a head."""
+EXCHANGE: Final = "fairdeal.exchange"
+"""Where a request's scope has its `Exchange`."""
 
 
 class Quiet(NamedTuple):
@@ -98,6 +105,45 @@ class QuietConnections:
                 else:
                     self.end(connection)
                     connection.transport.abort()  # to close it would be to wait for who reads it
+
+
+class Exchange:
+    """A request and its answer, each in one piece: ASGI has several messages for them.
+
+    Almost every body has come with its head, and every answer is whole when it is sent: one system
+    call and one packet, where uvicorn has two.
+    """
+
+    __slots__ = ("_connection", "_cycle")
+
+    def __init__(self, connection: WatchedProtocol, cycle: RequestResponseCycle) -> None:
+        """The request for which uvicorn has made `cycle`."""
+        self._connection, self._cycle = connection, cycle
+
+    def body(self) -> bytes | None:
+        """The body, if all of it is there; else it is to be received."""
+        cycle = self._cycle
+        return None if cycle.more_body or cycle.disconnected else bytes(cycle.body)
+
+    async def answer(self, status: int, headers: list[Header], body: bytes) -> None:
+        """Send the answer, once the connection has taken the one before."""
+        cycle, connection = self._cycle, self._connection
+        if connection.flow.write_paused and not cycle.disconnected:
+            await connection.flow.drain()
+        if cycle.disconnected:
+            return
+        lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]
+        if not cycle.keep_alive:
+            lines.append(b"connection: close\r\n")
+        head = b"".join((STATUS_LINE[status], *lines, b"\r\n"))
+        if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2:
+            raise ValueError("a line break in a header")
+        cycle.response_started = cycle.response_complete = True
+        connection.transport.write(head if cycle.scope["method"] == "HEAD" else head + body)
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            connection.transport.close()
+        connection.on_response_complete()
 
 
 class WatchedProtocol(HttpToolsProtocol):
@@ -197,6 +243,7 @@ class WatchedProtocol(HttpToolsProtocol):
         ):
             raise ValueError("a body before another protocol")
         super().on_headers_complete()
+        self.scope[EXCHANGE] = Exchange(self, self.cycle)  # type: ignore[typeddict-unknown-key]
 
     def on_message_complete(self) -> None:
         """The body is there, if there was one."""
@@ -209,14 +256,22 @@ class WatchedProtocol(HttpToolsProtocol):
             self._full = True
             self.flow.pause_reading()
         else:
-            super().on_response_complete()
+            self._go_on()
 
     def resume_writing(self) -> None:
         """Most of the answer is taken."""
         super().resume_writing()
         if self._full:
             self._full = False
-            super().on_response_complete()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        # As uvicorn does, but for its timer: those that are silent are looked at anyway.
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
 
 
 class Bodies:

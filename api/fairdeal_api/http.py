@@ -17,12 +17,14 @@ from pydantic import BaseModel, ValidationError
 from starlette.types import Receive, Scope, Send
 
 from fairdeal_api import problems, strict_json
+from fairdeal_api.connections import EXCHANGE
 from fairdeal_api.kept import Key
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import CORS, Header, Reply
 from fairdeal_api.schemas import Request
 
 if TYPE_CHECKING:
+    from fairdeal_api.connections import Exchange
     from fairdeal_api.service import Service
 
 Handler = Callable[["Call"], Awaitable["Reply"]]
@@ -55,6 +57,7 @@ class Call:
         "_doubled",
         "_receive",
         "endpoint",
+        "exchange",
         "headers",
         "method",
         "params",
@@ -74,6 +77,8 @@ class Call:
         """Take the request apart, once."""
         self.scope = scope
         self._receive = receive
+        # Taken out, as it knows the scope: nothing of a request should wait for the collector.
+        self.exchange: Exchange | None = scope.pop(EXCHANGE, None)
         self.service = service
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -175,6 +180,17 @@ class Call:
         length = self.headers.get(b"content-length")
         if length is not None and (not length.isdigit() or int(length) > strict_json.MAX_BODY):
             raise Problem("body_too_large")
+        body = None if self.exchange is None else self.exchange.body()
+        if body is None:
+            body = await self._received()
+        if len(body) > strict_json.MAX_BODY:
+            raise Problem("body_too_large")
+        if body and not _MEDIA_TYPE.fullmatch(self.headers.get(b"content-type", b"")):
+            raise Problem("media_type")
+        return body
+
+    async def _received(self) -> bytes:
+        """The body, as it comes in."""
         bodies = self.service.bodies
         task = bodies.begin()
         try:
@@ -185,17 +201,13 @@ class Call:
             body: bytes = message.get("body", b"")
             if message.get("more_body", False) and len(body) <= strict_json.MAX_BODY:
                 body = await self._rest(body)
+            return body
         except asyncio.CancelledError:
             if bodies.was_late(task):
                 raise Problem("malformed_json") from None
             raise
         finally:
             bodies.end(task)
-        if len(body) > strict_json.MAX_BODY:
-            raise Problem("body_too_large")
-        if body and not _MEDIA_TYPE.fullmatch(self.headers.get(b"content-type", b"")):
-            raise Problem("media_type")
-        return body
 
     async def _rest(self, body: bytes) -> bytes:
         while True:
@@ -320,6 +332,9 @@ async def send_reply(reply: Reply, call: Call, send: Send) -> None:
         (b"x-request-id", call.request_id.encode()),
         *(() if reply.whole else call.endpoint.extra),
     ]
+    if call.exchange is not None:
+        await call.exchange.answer(reply.status, headers, reply.body)
+        return
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from fairdeal_api import http
 from fairdeal_api.app import create_app
-from fairdeal_api.connections import IDLE_SECONDS, QuietConnections
+from fairdeal_api.connections import QuietConnections
 from fairdeal_api.logging import LOG, tame_libraries, tell
 from fairdeal_api.service import Service
 from fairdeal_api.settings import Settings
@@ -94,7 +94,6 @@ def config_of(
         lifespan="on",
         backlog=BACKLOG,
         timeout_graceful_shutdown=10,
-        timeout_keep_alive=IDLE_SECONDS,
     )
 
 

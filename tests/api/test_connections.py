@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
+import httpx2
 import pytest
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from fairdeal_api import system
-from fairdeal_api.connections import IDLE_SECONDS, QuietConnections, WatchedProtocol
+from fairdeal_api.app import create_app
+from fairdeal_api.connections import (
+    EXCHANGE,
+    IDLE_SECONDS,
+    Exchange,
+    QuietConnections,
+    WatchedProtocol,
+)
+from fairdeal_api.server import config_of
+from fairdeal_api.service import initialise
+from fairdeal_api.system import listen
 
 PATIENCE = 10
 
@@ -105,3 +122,66 @@ def test_who_takes_nothing_of_it_is_given_up(quiet, connection):
     connection.answer(left=100_000)
     quiet.wait(IDLE_SECONDS + PATIENCE + 1)
     assert connection.aborted
+
+
+@contextmanager
+def served(app):
+    """An application behind real connections, in this process."""
+    socket = listen("127.0.0.1", 0)
+    server = uvicorn.Server(config_of(app, QuietConnections(PATIENCE)))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[socket])))
+    thread.start()
+    try:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}") as client:
+            yield client
+    finally:
+        server.should_exit = True
+        thread.join(60)
+
+
+def collected(client):
+    """What of ten requests only the collector of cycles has found."""
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        statuses = {client.get("/healthz").status_code for _ in range(10)}
+        gc.collect()
+        kinds = (RequestResponseCycle, Exchange)
+        return statuses, sum(isinstance(one, kinds) for one in gc.garbage)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+
+
+def test_nothing_of_a_request_waits_for_the_collector(settings):
+    """Memory that is free at once is used again while it is in the processor's cache."""
+
+    async def keeps_it(scope, receive, send):
+        if scope["type"] == "http":
+            await scope[EXCHANGE].answer(200, [(b"content-length", b"0")], b"")
+
+    initialise(settings)
+    with served(create_app(settings)) as client:
+        assert collected(client) == ({200}, 0)
+    with served(keeps_it) as client:  # control
+        statuses, found = collected(client)
+        assert statuses == {200}
+        assert found >= 10
+
+
+def test_a_line_break_in_a_header_is_not_sent():
+    """No caller's text gets so far; if it did, it would be two headers, or two answers."""
+
+    async def unsafe(scope, receive, send):
+        if scope["type"] != "http":
+            return
+        value = bytes.fromhex(scope["path"][1:])
+        await scope.pop(EXCHANGE).answer(204, [(b"x-value", value)], b"")
+
+    with served(unsafe) as client:
+        assert client.get("/6120620909").headers["x-value"] == "a b"
+        for value in (b"a\r\nset-cookie: a", b"a\nb", b"a\rb"):
+            answer = client.get("/" + value.hex())
+            assert answer.status_code == 500
+            assert "x-value" not in answer.headers
+        assert client.get("/61").headers["x-value"] == "a"

@@ -131,6 +131,28 @@ def test_pipelined_and_split_requests(tmp_path):
                 received += chunk
 
 
+def test_the_last_answer_of_a_connection_says_so(tmp_path):
+    """And a HEAD has the head of a GET, which is all of it."""
+    with serving(tmp_path / "data") as (_process, client):
+
+        def lines(request):
+            answer = sent(client, request.encode())  # until the service has closed it, or we have
+            head, _, body = answer.partition(b"\r\n\r\n")
+            found = head.decode().split("\r\n")
+            return [one for one in found if not one.startswith(("x-request-id", "date"))], body
+
+        ask = "{} /v1/games HTTP/1.{}\r\nHost: x\r\n{}\r\n"
+        open_still, body = lines(ask.format("GET", 1, ""))
+        assert open_still[0] == "HTTP/1.1 200 OK"
+        assert f"content-length: {len(body)}" in open_still
+        assert lines(ask.format("HEAD", 1, "")) == (open_still, b"")
+        last = ([*open_still, "connection: close"], body)
+        assert lines(ask.format("GET", 1, "Connection: close\r\n")) == last
+        assert lines(ask.format("GET", 0, "")) == last
+        # What comes after it gets no answer.
+        assert lines(ask.format("GET", 0, "") + ask.format("GET", 1, "")) == last
+
+
 UPGRADE = (
     b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Key: abc\r\nSec-WebSocket-Version: 13\r\n\r\n"
