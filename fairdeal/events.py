@@ -6,8 +6,9 @@ is hashed, logged, stored and sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter, call
 from typing import Any, ClassVar, Final, NamedTuple
 
 from fairdeal.cards import Card
@@ -115,16 +116,8 @@ class Event:
     """SHA-256 of the event's bytes."""
 
     def __post_init__(self) -> None:
-        table, seq, prev, at = self.header
-        texts = {
-            "table": f'"{table}"',  # an id has nothing to escape (EVT-2)
-            "seq": str(seq),
-            "prev": '""' if prev is None else f'"{prev.hex()}"',
-            "at": f'"{format_time(at)}"',
-        }
-        for name, codec in self.CODECS.items():
-            texts[name] = codec.write(getattr(self, name))
-        raw = (_FRAMES[self.TYPE] % texts).encode("utf-8")
+        text, values, writers = _FORMS[self.TYPE]
+        raw = (text % tuple(map(call, writers, values(self)))).encode("utf-8")
         if len(raw) > MAX_EVENT:
             raise FormatError("event_too_long", "an event has at most 65,535 bytes")
         object.__setattr__(self, "raw", raw)
@@ -476,17 +469,34 @@ EVENTS: Final[Mapping[str, type[Event]]] = {
 _COMMON = frozenset({"v", "type", "table", "seq", "prev", "at"})
 
 
-def _frame(cls: type[Event]) -> str:
-    """An event with a place for each value, its members in ascending order. Spec: ENC-1."""
-    fixed = {"v": VERSION, "type": cls.TYPE}
-    members = [
-        f'"{name}":' + (f'"{fixed[name]}"' if name in fixed else f"%({name})s")
-        for name in sorted(_COMMON | cls.CODECS.keys())
-    ]
-    return f"{{{','.join(members)}}}"
+class _Form(NamedTuple):
+    """How an event of one type is written."""
+
+    text: str
+    """With a gap for each value, its members in ascending order. Spec: ENC-1."""
+    values: Callable[[Event], tuple[Any, ...]]
+    """Those that belong in the gaps."""
+    writers: tuple[Callable[[Any], str], ...]
 
 
-_FRAMES: Final = {name: _frame(cls) for name, cls in EVENTS.items()}
+def _form(cls: type[Event]) -> _Form:
+    fixed = {"v": f'"{VERSION}"', "type": f'"{cls.TYPE}"'}
+    writers = {**_HEADER_WRITERS, **{name: codec.write for name, codec in cls.CODECS.items()}}
+    names = sorted(writers)
+    members = [f'"{name}":{fixed.get(name, "%s")}' for name in sorted(_COMMON | cls.CODECS.keys())]
+    places = [f"header.{name}" if name in _HEADER_WRITERS else name for name in names]
+    return _Form(
+        f"{{{','.join(members)}}}", attrgetter(*places), tuple([writers[name] for name in names])
+    )
+
+
+_HEADER_WRITERS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "table": lambda table: f'"{table}"',  # an id has nothing to escape (EVT-2)
+    "seq": str,
+    "prev": lambda prev: '""' if prev is None else f'"{prev.hex()}"',
+    "at": lambda at: f'"{format_time(at)}"',
+}
+_FORMS: Final = {name: _form(cls) for name, cls in EVENTS.items()}
 _FIELDS: Final = {name: _COMMON | cls.CODECS.keys() for name, cls in EVENTS.items()}
 
 
