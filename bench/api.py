@@ -36,10 +36,8 @@ from fairdeal.hashing import Digest
 from fairdeal.seeds import Commitment, SeatSeed, seal
 
 CONNECTIONS = 32
-HANDS = 12
-"""By connection and window."""
-FASTER = 3
-"""A bare window has so many times the requests; it takes about as long."""
+HANDS, BARE = 12, 28
+"""By connection and window: of a bare server, so many times three requests take as long."""
 PROCESSES, WINDOWS = 5, 16
 """Of each server, and of each process."""
 YARDSTICKS = ("bare", "ceiling", "least")
@@ -155,7 +153,7 @@ def windows(tallies: dict[str, list[Tally]]) -> None:
         for _ in range(WINDOWS):
             for name, port in ports.items():
                 plays = (
-                    bare_plays(FASTER * CONNECTIONS * HANDS)
+                    bare_plays(CONNECTIONS * BARE)
                     if name == "bare"
                     else iter([tables[name].hands(HANDS) for _ in range(CONNECTIONS)])
                 )
