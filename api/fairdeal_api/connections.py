@@ -130,6 +130,8 @@ class Exchange:
         cycle, connection = self._cycle, self._connection
         if connection.flow.write_paused and not cycle.disconnected:
             await connection.flow.drain()
+        if connection.transport.is_closing():
+            cycle.disconnected = True  # uvicorn says so of the newest request only
         if cycle.disconnected:
             return
         lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]

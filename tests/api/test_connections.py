@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 import threading
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import httpx2
 import pytest
 import uvicorn
+import uvloop
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from fairdeal_api import system
@@ -127,12 +129,12 @@ def test_who_takes_nothing_of_it_is_given_up(quiet, connection):
 @contextmanager
 def served(app):
     """An application behind real connections, in this process."""
-    socket = listen("127.0.0.1", 0)
+    listening = listen("127.0.0.1", 0)
     server = uvicorn.Server(config_of(app, QuietConnections(PATIENCE)))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[socket])))
+    thread = threading.Thread(target=lambda: uvloop.run(server.serve(sockets=[listening])))
     thread.start()
     try:
-        with httpx2.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}") as client:
+        with httpx2.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}") as client:
             yield client
     finally:
         server.should_exit = True
@@ -185,3 +187,32 @@ def test_a_line_break_in_a_header_is_not_sent():
             assert answer.status_code == 500
             assert "x-value" not in answer.headers
         assert client.get("/61").headers["x-value"] == "a"
+
+
+def test_who_has_gone_before_the_answer_is_no_error(caplog):
+    """Of some requests in a row, uvicorn says so of the newest only. Control: a fault is told."""
+    known = []
+
+    async def app(scope, receive, send):
+        if scope["type"] != "http":
+            return
+        if scope["path"] == "/fails":
+            raise ValueError
+        exchange = scope.pop(EXCHANGE)
+        if scope["path"] == "/late":
+            while not exchange._connection.cycle.disconnected:  # noqa: ASYNC110 - its own flag
+                await asyncio.sleep(0.001)
+            known.append(exchange._cycle.disconnected)
+        await exchange.answer(204, [], b"")
+
+    with served(app) as client:
+        address = (client.base_url.host, client.base_url.port)
+        with socket.create_connection(address, 10) as connection:
+            for path in (b"/", b"/late", b"/"):
+                connection.sendall(b"GET %b HTTP/1.1\r\nHost: x\r\n\r\n" % path)
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(4096).startswith(b"HTTP/1.1 204 ")
+            assert connection.recv(4096) == b""
+        assert client.get("/fails").status_code == 500
+    assert known == [False]
+    assert caplog.messages == ["Exception in ASGI application\n"]
