@@ -483,7 +483,7 @@ def _form(cls: type[Event]) -> _Form:
     fixed = {"v": f'"{VERSION}"', "type": f'"{cls.TYPE}"'}
     writers = {**_HEADER_WRITERS, **{name: codec.write for name, codec in cls.CODECS.items()}}
     names = sorted(writers)
-    members = [f'"{name}":{fixed.get(name, "%s")}' for name in sorted(_COMMON | cls.CODECS.keys())]
+    members = [f'"{name}":{fixed.get(name, "%s")}' for name in sorted([*fixed, *writers])]
     places = [f"header.{name}" if name in _HEADER_WRITERS else name for name in names]
     return _Form(
         f"{{{','.join(members)}}}", attrgetter(*places), tuple([writers[name] for name in names])
