@@ -8,9 +8,9 @@ then, or read none, would keep every descriptor, or every place at work, from ev
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -23,11 +23,15 @@ from uvicorn.protocols.http.httptools_impl import (
 from fairdeal_api import system
 from fairdeal_api.replies import Header
 
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
+
 MAX_HEAD: Final = 32 * 1024
 IDLE_SECONDS: Final = 30
 """How long a connection may stay open between two requests, besides the time for a head."""
-EXCHANGE: Final = "fairdeal.exchange"
-"""Where a request's scope has its `Exchange`."""
+CONNECTION: Final = "fairdeal.connection"
+"""Where a request's scope has its connection, a `WatchedProtocol`."""
+CLOSE: Final[Header] = (b"connection", b"close")
 
 
 class Quiet(NamedTuple):
@@ -107,49 +111,29 @@ class QuietConnections:
                     connection.transport.abort()  # to close it would be to wait for who reads it
 
 
-class Exchange:
-    """A request and its answer, each in one piece: ASGI has several messages for them.
+def head_of(status: int, headers: Iterable[Header]) -> bytes:
+    """The head of an answer.
 
-    Almost every body has come with its head, and every answer is whole when it is sent: one system
-    call and one packet, where uvicorn has two.
+    Raises:
+        ValueError: A header has a line break: it would be two headers, or two answers.
     """
-
-    __slots__ = ("_connection", "_cycle")
-
-    def __init__(self, connection: WatchedProtocol, cycle: RequestResponseCycle) -> None:
-        """The request for which uvicorn has made `cycle`."""
-        self._connection, self._cycle = connection, cycle
-
-    def body(self) -> bytes | None:
-        """The body, if all of it is there; else it is to be received."""
-        cycle = self._cycle
-        return None if cycle.more_body or cycle.disconnected else bytes(cycle.body)
-
-    async def answer(self, status: int, headers: list[Header], body: bytes) -> None:
-        """Send the answer, once the connection has taken the one before."""
-        cycle, connection = self._cycle, self._connection
-        if connection.flow.write_paused and not cycle.disconnected:
-            await connection.flow.drain()
-        if connection.transport.is_closing():
-            cycle.disconnected = True  # uvicorn says so of the newest request only
-        if cycle.disconnected:
-            return
-        lines = [b"%b: %b\r\n" % header for header in (*cycle.default_headers, *headers)]
-        if not cycle.keep_alive:
-            lines.append(b"connection: close\r\n")
-        head = b"".join((STATUS_LINE[status], *lines, b"\r\n"))
-        if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2:
-            raise ValueError("a line break in a header")
-        cycle.response_started = cycle.response_complete = True
-        connection.transport.write(head if cycle.scope["method"] == "HEAD" else head + body)
-        cycle.message_event.set()
-        if not cycle.keep_alive:
-            connection.transport.close()
-        connection.on_response_complete()
+    lines = [b"%b: %b\r\n" % header for header in headers]
+    head = b"".join((STATUS_LINE[status], *lines, b"\r\n"))
+    if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2:
+        raise ValueError("a line break in a header")
+    return head
 
 
 class WatchedProtocol(HttpToolsProtocol):
-    """uvicorn's, with an end to waiting. Its `cycle` is the connection's newest request."""
+    """uvicorn's, with an end to waiting. Its `cycle` is the connection's newest request.
+
+    An application that finds it in the scope takes the body and sends the answer here in one
+    piece, where ASGI has several messages: almost every body has come with its head, and every
+    answer is whole when it is sent, with one system call and one packet for uvicorn's two.
+    """
+
+    _asked: RequestResponseCycle
+    """The request that the application has; those after it wait."""
 
     def __init__(
         self,
@@ -245,7 +229,34 @@ class WatchedProtocol(HttpToolsProtocol):
         ):
             raise ValueError("a body before another protocol")
         super().on_headers_complete()
-        self.scope[EXCHANGE] = Exchange(self, self.cycle)  # type: ignore[typeddict-unknown-key]
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._asked = cycle
+        cycle.scope[CONNECTION] = self  # type: ignore[typeddict-unknown-key]
+        super()._start_asgi_task(cycle, app)
+
+    def body(self) -> bytes | None:
+        """The request's body, if all of it is there; else it is to be received."""
+        cycle = self._asked
+        return None if cycle.more_body or cycle.disconnected else bytes(cycle.body)
+
+    async def answer(self, status: int, headers: list[Header], body: bytes) -> None:
+        """Send the answer, once the one before is taken."""
+        cycle = self._asked
+        if self.flow.write_paused and not cycle.disconnected:
+            await self.flow.drain()
+        if self.transport.is_closing():
+            cycle.disconnected = True  # uvicorn says so of the newest request only
+        if cycle.disconnected:
+            return
+        last = () if cycle.keep_alive else (CLOSE,)
+        head = head_of(status, (*cycle.default_headers, *headers, *last))
+        cycle.response_started = cycle.response_complete = True
+        self.transport.write(head if cycle.scope["method"] == "HEAD" else head + body)
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        self.on_response_complete()
 
     def on_message_complete(self) -> None:
         """The body is there, if there was one."""

@@ -17,14 +17,14 @@ from pydantic import BaseModel, ValidationError
 from starlette.types import Receive, Scope, Send
 
 from fairdeal_api import problems, strict_json
-from fairdeal_api.connections import EXCHANGE
+from fairdeal_api.connections import CLOSE, CONNECTION, head_of
 from fairdeal_api.kept import Key
 from fairdeal_api.problems import Problem
 from fairdeal_api.replies import CORS, Header, Reply
 from fairdeal_api.schemas import Request
 
 if TYPE_CHECKING:
-    from fairdeal_api.connections import Exchange
+    from fairdeal_api.connections import WatchedProtocol
     from fairdeal_api.service import Service
 
 Handler = Callable[["Call"], Awaitable["Reply"]]
@@ -56,8 +56,8 @@ class Call:
     __slots__ = (
         "_doubled",
         "_receive",
+        "connection",
         "endpoint",
-        "exchange",
         "headers",
         "method",
         "params",
@@ -77,8 +77,7 @@ class Call:
         """Take the request apart, once."""
         self.scope = scope
         self._receive = receive
-        # Taken out, as it knows the scope: nothing of a request should wait for the collector.
-        self.exchange: Exchange | None = scope.pop(EXCHANGE, None)
+        self.connection: WatchedProtocol | None = scope.get(CONNECTION)
         self.service = service
         self.method: str = scope["method"]
         self.path: str = scope["path"]
@@ -180,7 +179,7 @@ class Call:
         length = self.headers.get(b"content-length")
         if length is not None and (not length.isdigit() or int(length) > strict_json.MAX_BODY):
             raise Problem("body_too_large")
-        body = None if self.exchange is None else self.exchange.body()
+        body = None if self.connection is None else self.connection.body()
         if body is None:
             body = await self._received()
         if len(body) > strict_json.MAX_BODY:
@@ -332,8 +331,8 @@ async def send_reply(reply: Reply, call: Call, send: Send) -> None:
         (b"x-request-id", call.request_id.encode()),
         *(() if reply.whole else call.endpoint.extra),
     ]
-    if call.exchange is not None:
-        await call.exchange.answer(reply.status, headers, reply.body)
+    if call.connection is not None:
+        await call.connection.answer(reply.status, headers, reply.body)
         return
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     await send({"type": "http.response.body", "body": reply.body})
@@ -348,7 +347,6 @@ def no_http(request_id: str) -> bytes:
         (b"content-length", b"%d" % len(body)),
         (b"x-request-id", request_id.encode()),
         *_PUBLIC,
-        (b"connection", b"close"),
+        CLOSE,
     ]
-    lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in headers)]
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+    return head_of(problem.kind.status, headers) + body
