@@ -99,7 +99,8 @@ def test_bots_play_two_hands_and_all_is_verified(tmp_path, game):
     assert re.search(r"^  hand-1\.fair\.json +VERIFIED  ", out, re.MULTILINE)
     assert re.search(r"^  hand-2\.fair\.json +VERIFIED  ", out, re.MULTILINE)
     assert re.search(r"^  all hands, as a match +VERIFIED  2 hands", out, re.MULTILINE)
-    assert "proved to lie there" in out
+    # Where a line ends depends on the cards.
+    assert "proved to lie there" in " ".join(out.split())
     assert len(files(tmp_path)) == 2
     folder = files(tmp_path)[0].parent
     assert {path.name for path in folder.iterdir()} == {
