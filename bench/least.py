@@ -39,7 +39,7 @@ from fairdeal_api.schemas import CloseHand, Deal, OpenHand, Request
 MODELS: Final[dict[str, type[Request]]] = {"hands": OpenHand, "deal": Deal, "close": CloseHand}
 CALLERS: Final = {hashlib.sha256(b"Bearer none").digest()}
 SEALING: Final = os.urandom(32)
-_TURNS, _ENOUGH = 8, 16  # as the service's ledger gathers
+_TURNS, _ENOUGH = 8, 32  # as the service's ledger gathers
 _SCHEMA: Final = """
 CREATE TABLE head (id INTEGER PRIMARY KEY, size INTEGER, root BLOB);
 INSERT INTO head VALUES (1, 0, x'');

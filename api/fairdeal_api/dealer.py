@@ -18,7 +18,7 @@ from fairdeal.hand import Phase
 from fairdeal_api import play, problems, views
 from fairdeal_api.deadlines import Deadlines
 from fairdeal_api.draft import Draft, Work, patience_of
-from fairdeal_api.json_bytes import encode, encode_members, encode_text
+from fairdeal_api.json_bytes import encode, encode_members
 from fairdeal_api.kept import Key, Parts
 from fairdeal_api.ledger import Entry, Ledger
 from fairdeal_api.metrics import Metrics
@@ -171,7 +171,7 @@ class Dealer:
             about = f'"hand":{hand},"state":"{extra.pop("state", state)}"'
         else:
             about = f'"state":"{"closed" if table.is_closed else "idle"}"'
-        # All that can fail is written now; only the entry's place in the log is put in later.
+        # All that can fail is written now; the events and their place in the log are put in later.
         # A deal's cards, and no others, can be had again as they were: see `_deal_again`.
         cards = extra.pop("cards", None) if "deck_root" in extra else None
         parts = Parts(
@@ -179,13 +179,13 @@ class Dealer:
             encode_members(extra),
             cards is not None,
         )
-        texts = [encode_text(event.raw) for event in drafted]
+        raw = [event.raw for event in drafted]
         return self._ledger.submit(
             Entry(
                 table.id,
                 table.seq,
                 [(event.header.seq, getattr(event, "hand", 0), event.raw) for event in drafted],
-                partial(parts.answer, cards, drafted[0].header.seq, texts),
+                partial(parts.answer, cards, drafted[0].header.seq, raw),
                 draft.rows,
                 draft.step(),
                 key=key,
@@ -265,9 +265,8 @@ class Dealer:
             raise Problem("unavailable")  # cannot be: they came in one transaction
         receipt = self._ledger.receipt_at(last, *covering).text().encode()
         seq = row.etag - row.events + 1
-        texts = [encode_text(body) for body in found]
         cards = self._deal_again(row) if parts.dealt else None
-        return parts.answer(cards, seq, texts, first, receipt)
+        return parts.answer(cards, seq, found, first, receipt)
 
     def _deal_again(self, row: AnswerRow) -> bytes:
         """The cards that a deal has answered with, whatever has become of them since."""

@@ -27,21 +27,21 @@ class Parts(NamedTuple):
     """Whether the cards of a deal come last."""
 
     def answer(
-        self, cards: bytes | None, seq: int, texts: list[bytes], first: int, receipt: bytes
+        self, cards: bytes | None, seq: int, events: list[bytes], first: int, receipt: bytes
     ) -> bytes:
         """The whole answer.
 
         Args:
             cards: The openings, as JSON; there if and only if `dealt`.
             seq: Number of the first event.
-            texts: All events, each as a JSON string.
+            events: All of them, as they are logged.
             first: Log index of the first event.
             receipt: For the last one, in UTF-8.
         """
         # Bytes throughout: one dash in the receipt's note would make wide text of all of it.
         shown = [
-            b'{"seq":%d,"index":%d,"event":%b}' % (seq + at, first + at, text)
-            for at, text in enumerate(texts)
+            b'{"seq":%d,"index":%d,"event":%b}' % (seq + at, first + at, encode_text(event))
+            for at, event in enumerate(events)
         ]
         parts = [b"{", self.before, b',"events":[', b",".join(shown), b"]"]
         parts += (b',"receipt":', encode_text(receipt))

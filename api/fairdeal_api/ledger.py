@@ -1,7 +1,7 @@
 """The single writer: everything in flight goes into one transaction, with one checkpoint.
 
 The event loop decides the order: it places the entries of a batch in the log, signs the
-checkpoint that covers them, and finishes their answers. A thread commits the batch and moves the
+checkpoint that covers them, and writes their answers. A thread commits the batch and moves the
 anchor. Only then is anybody told. While it commits, the next batch gathers by itself.
 
 Whatever goes wrong between the two ends the process: a commit of unknown result must not be
@@ -17,7 +17,8 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from functools import partial
+from typing import Final, NamedTuple, NoReturn
 
 from fairdeal.log.checkpoint import Checkpoint
 from fairdeal.log.entries import LogRotated
@@ -41,11 +42,12 @@ from fairdeal_api.store import (
     Writer,
 )
 
-# A batch has its own costs: a checkpoint's signature, two syncs, some twenty changes of threads. A
-# few turns of the loop, microseconds when nothing else goes on, bring in who is just arriving; past
-# a number of entries that costs little each, waiting would only keep the disk idle.
+# A batch has its own costs, as much as two requests: a checkpoint's signature, two syncs, some
+# twenty changes of threads. A few turns of the loop, microseconds when nothing else goes on, bring
+# in who is just arriving; past a number of entries that costs little each, waiting would only keep
+# the disk idle.
 _TURNS: Final = 8
-_ENOUGH: Final = 16
+_ENOUGH: Final = 32
 
 
 class Frozen(Exception):  # noqa: N818 - what has happened
@@ -70,7 +72,8 @@ class Entry:
         seq: The table's newest event number, after this entry.
         events: `(seq, hand, bytes)` of each event.
         finish: Makes the answer's bytes, given the log index of the first event, and a receipt for
-            the last, in UTF-8; empty if there was no event. It must not fail.
+            the last, in UTF-8; empty if there was no event. It must not fail, as its events may
+            be on disk by then.
         rows: What else is written. A log index in them counts from this entry's first event.
         step: The table's, if there was a table before.
         key: Under what to keep the answer, if it is to be kept.
@@ -82,6 +85,7 @@ class Entry:
         settle: Called when all this is durable, with the log index of the first event, before
             anybody is told; whoever awaits the answer may be gone by then.
         first: Log index of the first event, once there is one.
+        answer: Once it is made.
     """
 
     table: str
@@ -97,7 +101,17 @@ class Entry:
     kept: bytes | None = None
     settle: Callable[[int], None] | None = None
     first: int = -1
+    answer: bytes | None = field(default=None, repr=False)
     future: asyncio.Future[bytes] | None = field(default=None, repr=False)
+
+
+class _Job(NamedTuple):
+    """A batch, and what its callers are told once it is durable."""
+
+    batch: Batch
+    entries: list[Entry]
+    receipts: Receipts | None
+    """None without an event."""
 
 
 Seal = Callable[[str, int, bytes], bytes]
@@ -141,9 +155,7 @@ class Ledger:
         self._busy = False
         self._broken = False
         self._frozen = False
-        self._jobs: queue.SimpleQueue[tuple[Batch, list[tuple[Entry, bytes]]] | None] = (
-            queue.SimpleQueue()
-        )
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._write, name="ledger", daemon=True)
         self.batches = 0
@@ -160,7 +172,7 @@ class Ledger:
     async def stop(self) -> None:
         """Finish what is in flight, and the thread."""
         # What waits when the log is frozen waits for ever: it must not be acknowledged.
-        while (self._busy or self._waiting) and not self._frozen:  # noqa: ASYNC110 - once, at the end
+        while (self._busy or self._waiting) and not (self._frozen or self._broken):  # noqa: ASYNC110 - once, at the end
             await asyncio.sleep(0.005)
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
@@ -223,7 +235,7 @@ class Ledger:
                 rows.add(other, first)
         return rows
 
-    def _make_batch(self, entries: list[Entry]) -> tuple[Batch, list[tuple[Entry, bytes]]]:
+    def _make_batch(self, entries: list[Entry]) -> _Job:
         rows, now, old = self._rows_of(entries), self._clock.now(), self._head
         new, note, receipts = old, None, None
         if rows.events:
@@ -232,23 +244,21 @@ class Ledger:
             new = Head(len(tree), tree.root(), old.epoch, now)
             note = Checkpoint(self._key.name, new.size, new.root).sign(self._key)
             receipts = Receipts(tree, new.size, note)
-        finished = []
         for entry in entries:
-            receipt = b""
-            if entry.events and receipts is not None:
-                receipt = receipts.encode(entry.first + len(entry.events) - 1)
-            answer = entry.finish(entry.first, receipt)
-            finished.append((entry, answer))
             if entry.key is not None:
-                self._keep(entry, entry.key, answer, now, rows)
+                self._keep(entry, entry.key, receipts, now, rows)
         self._head = new
-        return Batch(old, new, note, rows), finished
+        return _Job(Batch(old, new, note, rows), entries, receipts)
 
-    def _keep(self, entry: Entry, key: Key, answer: bytes, now: int, rows: Rows) -> None:
+    def _keep(
+        self, entry: Entry, key: Key, receipts: Receipts | None, now: int, rows: Rows
+    ) -> None:
         """Keep an answer, or what of it is not in the log anyway."""
-        kept, out, last = answer, 0, None
-        if entry.kept is not None:
-            kept, out = entry.kept, len(entry.events)
+        kept, out, last = entry.kept, 0, None
+        if kept is None:
+            kept = self._answer(entry, receipts)
+        else:
+            out = len(entry.events)
             last = entry.first + out - 1
         table, hand = entry.table, entry.hand
         sealed = self._seal(table, hand, kept)
@@ -257,26 +267,39 @@ class Ledger:
             (last, scope, request, table, hand, entry.status, entry.seq, out, now, sealed)
         )
 
-    def _done(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        batch: Batch,
-        finished: list[tuple[Entry, bytes]],
-    ) -> None:
+    def _answer(self, entry: Entry, receipts: Receipts | None) -> bytes:
+        """An entry's answer, made once."""
+        if entry.answer is None:
+            receipt = b""
+            if entry.events and receipts is not None:
+                receipt = receipts.encode(entry.first + len(entry.events) - 1)
+            entry.answer = entry.finish(entry.first, receipt)
+        return entry.answer
+
+    def _write_answers(self, job: _Job) -> None:
+        """Make a batch's answers. The disk has it meanwhile, and there is nothing else to do."""
+        try:
+            for entry in job.entries:
+                self._answer(entry, job.receipts)
+        except Exception as error:  # noqa: BLE001 - what is being committed cannot be told
+            self._break(error)
+
+    def _done(self, loop: asyncio.AbstractEventLoop, job: _Job) -> None:
         """A batch is durable and anchored: tell everybody, and begin the next."""
+        batch, entries, receipts = job
         if self._frozen:
-            self._refuse([entry for entry, _ in finished] + self._waiting)
+            self._refuse(entries + self._waiting)
             return
         self.batches += 1
         if batch.note is not None:
             self._released = (batch.new.size, batch.note)
             if self.on_release is not None:
                 self.on_release()
-        for entry, answer in finished:
+        for entry in entries:
             if entry.settle is not None:
                 entry.settle(entry.first)
             if entry.future is not None and not entry.future.done():
-                entry.future.set_result(answer)
+                entry.future.set_result(self._answer(entry, receipts))
         if self._waiting:
             self._gather(loop, _TURNS)
         else:
@@ -362,12 +385,12 @@ class Ledger:
         if loop is None:
             return
         while (job := self._jobs.get()) is not None:
-            batch, finished = job
+            write_answers = partial(loop.call_soon_threadsafe, self._write_answers, job)
             try:
-                self._writer.commit(batch)
-                if batch.note is not None:
-                    self._anchor.move(batch.note)
-                loop.call_soon_threadsafe(self._done, loop, batch, finished)
+                self._writer.commit(job.batch, write_answers)
+                if job.batch.note is not None:
+                    self._anchor.move(job.batch.note)
+                loop.call_soon_threadsafe(self._done, loop, job)
                 self._writer.tidy()
             except BaseException as error:  # noqa: BLE001 - whatever it is, the result is unknown
                 self._break(error)

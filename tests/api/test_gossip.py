@@ -121,8 +121,8 @@ def test_what_is_under_way_is_not_acknowledged(site):
     ledger, writer = site.service.ledger, site.service.ledger._writer
     commit = writer.commit
 
-    def slow(batch):
-        commit(batch)
+    def slow(*args):
+        commit(*args)
         ledger._loop.call_soon_threadsafe(site.service.freeze, "a note\n", 99)
 
     writer.commit = slow

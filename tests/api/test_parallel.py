@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ import httpx2
 import pytest
 
 from fairdeal_api.app import create_app
+from fairdeal_api.kept import Parts
 from fairdeal_api.service import Service, initialise
 from tests.api.conftest import fail
 from tests.api.play import Seats, bearer, idempotency
@@ -23,6 +25,12 @@ PATIENCE = 60
 @asynccontextmanager
 async def running(settings):
     initialise(settings)
+    async with again(settings) as parts:
+        yield parts
+
+
+@asynccontextmanager
+async def again(settings):
     service = Service(settings, fatal=fail)
     app = create_app(settings, service)
     await service.start()
@@ -338,6 +346,71 @@ def test_a_thread_that_cannot_tidy_up_ends_the_process_and_does_not_just_stop(
             monkeypatch.setattr(service.ledger._writer, "tidy", broken)
             await table_of(client, key)  # it was durable before
             assert isinstance(await asyncio.wait_for(end, PATIENCE), OSError)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("says", [True, False])
+def test_answers_are_written_while_the_disk_has_their_batch(settings, monkeypatch, says):
+    """Control: a store that does not say when it waits; they are written when it is done."""
+
+    async def main():
+        async with running(settings) as (service, client, key):
+            ledger, jobs, early = service.ledger, [], []
+            make_batch, commit = ledger._make_batch, ledger._writer.commit
+
+            def watched(entries):
+                jobs.append(make_batch(entries))
+                return jobs[-1]
+
+            def slow(batch, meanwhile):  # in the ledger's thread
+                early.append([entry.answer is not None for entry in jobs[-1].entries])
+                commit(batch, meanwhile if says else None)
+                until = time.monotonic() + PATIENCE
+                while says and jobs[-1].entries[0].answer is None and time.monotonic() < until:
+                    time.sleep(0.001)
+                early[-1].append(jobs[-1].entries[0].answer is not None)
+
+            monkeypatch.setattr(ledger, "_make_batch", watched)
+            monkeypatch.setattr(ledger._writer, "commit", slow)
+            opened = await table_of(client, key)
+            url = f"/v1/tables/{opened['table']}/hands"
+            answer = await client.post(url, json={}, headers={**bearer(key), **idempotency()})
+            assert answer.status_code == 201
+            assert answer.content == jobs[1].entries[0].answer
+            # The answer to a table's opening is kept whole, so it is made before.
+            assert early == [[True, True], [False, says]]
+
+    asyncio.run(main())
+
+
+def test_an_answer_that_cannot_be_written_ends_the_process(settings, monkeypatch):
+    """By then its events may be durable: nobody is told anything but what a retry is told."""
+
+    async def main():
+        async with running(settings) as (service, client, key):
+            opened = await table_of(client, key)
+            url = f"/v1/tables/{opened['table']}/hands"
+            ended = []
+            monkeypatch.setattr(service.ledger, "_fatal", ended.append)
+
+            def broken(*_):
+                raise ValueError
+
+            retried = {**bearer(key), **idempotency()}
+            with monkeypatch.context() as patch:
+                patch.setattr(Parts, "answer", broken)
+                asked = asyncio.create_task(client.post(url, json={}, headers=retried))
+                while not ended:  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
+                done, _ = await asyncio.wait([asked], timeout=0.2)
+                assert not done
+                asked.cancel()
+            assert [type(error) for error in ended] == [ValueError]
+        async with again(settings) as (_, client, _key):
+            answer = await client.post(url, json={}, headers=retried)
+            assert answer.status_code == 201
+            assert len(await events_of(client, opened["table"])) == 2
 
     asyncio.run(main())
 

@@ -48,22 +48,23 @@ def _ack_before_commit(_detail: str) -> None:
     told: dict[bytes, Any] = {}
 
     def early(self: Ledger, entries: list[Any]) -> Any:
-        batch, finished = make_batch(self, entries)
-        for entry, answer in finished:
+        job = make_batch(self, entries)
+        for entry in entries:
+            answer = self._answer(entry, job.receipts)
             if entry.key is not None:
                 told[entry.key.scope] = (answer, entry.status, entry.seq)
             if not entry.future.done():
                 entry.future.set_result(answer)
-        return batch, finished
+        return job
 
     def replay_from_memory(self: Dealer, key: Any) -> Any:
         if key.scope in told:
             return self._reply(*told[key.scope], replies.REPLAYED)
         return replay(self, key)
 
-    def slow(self: SQLiteWriter, batch: Any) -> None:
+    def slow(self: SQLiteWriter, *args: Any) -> None:
         time.sleep(0.02)
-        commit(self, batch)
+        commit(self, *args)
 
     Ledger._make_batch, SQLiteWriter.commit = early, slow
     Dealer.replay = replay_from_memory
@@ -82,9 +83,9 @@ def _mortal(detail: str) -> None:
 
     commit, move = SQLiteWriter.commit, Anchor.move
 
-    def mortal_commit(self: SQLiteWriter, batch: Any) -> None:
+    def mortal_commit(self: SQLiteWriter, *args: Any) -> None:
         die_at("before commit")
-        commit(self, batch)
+        commit(self, *args)
         die_at("committed")
 
     def mortal_move(self: Anchor, note: str) -> None:
@@ -153,9 +154,9 @@ def _sleepy(detail: str) -> None:
 
     commit, move_head = SQLiteWriter.commit, SQLiteWriter._move_head
 
-    def sleepy_commit(self: SQLiteWriter, batch: Any) -> None:
+    def sleepy_commit(self: SQLiteWriter, *args: Any) -> None:
         sleep_at("before commit")
-        commit(self, batch)
+        commit(self, *args)
         sleep_at("committed")
 
     def sleepy_move(self: SQLiteWriter, batch: Any) -> None:

@@ -234,8 +234,13 @@ Reseal = Callable[[str, str, int, bytes, bytes], bytes]
 class Writer(Protocol):
     """The one writer. All calls come from one thread."""
 
-    def commit(self, batch: Batch) -> None:
-        """Write a batch, durably, all or nothing; raises if anything is not as expected."""
+    def commit(self, batch: Batch, meanwhile: Callable[[], object] | None = None) -> None:
+        """Write a batch, durably, all or nothing; raises if anything is not as expected.
+
+        Args:
+            batch: What to write.
+            meanwhile: Called when all of it is said, and there is only the disk to wait for.
+        """
 
     def reseal(self, head: Head, old: str, new: str, reseal: Reseal) -> None:
         """Seal everything anew, durably, all or nothing: from one sealing key to another."""

@@ -7,6 +7,7 @@ needed, and what makes "database is locked" happen. Here there is one, in one th
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from itertools import chain
@@ -272,8 +273,12 @@ class SQLiteWriter:
             finally:
                 self._connection.set_busy_timeout(0)
 
-    def commit(self, batch: Batch) -> None:
+    def commit(self, batch: Batch, meanwhile: Callable[[], object] | None = None) -> None:
         """Write a batch in one transaction. Spec: LOG-6, LOG-20.
+
+        Args:
+            batch: What to write.
+            meanwhile: Called before the wait for the disk.
 
         Raises:
             Overtaken: The head is not where this process left it. Nothing was written.
@@ -304,6 +309,8 @@ class SQLiteWriter:
         self._move_all(rows)
         if rows.forget is not None:
             self._forget(rows.forget)
+        if meanwhile is not None:
+            meanwhile()
         connection.execute("COMMIT")
 
     def _count_frames(self, _connection: apsw.Connection, _name: str, frames: int) -> int:
