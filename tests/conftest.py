@@ -1,6 +1,7 @@
 """Settings for all tests, and which of them may run side by side."""
 
 import os
+import signal
 from functools import cache
 
 import pytest
@@ -10,6 +11,12 @@ from fairdeal_verifier.ed25519 import verify_signature
 
 # The verifier speaks the language of its environment, and tests read English.
 os.environ["LC_ALL"] = "C.UTF-8"
+
+# Under `nohup`, or in a script's background, these are ignored, and what is started here would
+# inherit that. It does not inherit a handler.
+for _signal in (signal.SIGHUP, signal.SIGINT):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda *_: None)
 
 # No deadlines: a shared machine is slow now and then, and that is not a fault of the code.
 settings.register_profile(
