@@ -277,7 +277,7 @@ class Ledger:
         return entry.answer
 
     def _write_answers(self, job: _Job) -> None:
-        """Make a batch's answers. The disk has it meanwhile, and there is nothing else to do."""
+        """Make a batch's answers, while the disk has it."""
         try:
             for entry in job.entries:
                 self._answer(entry, job.receipts)
